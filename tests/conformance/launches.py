@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -26,6 +27,7 @@ from bascule.launch.record import LaunchRecord
 
 PATIENCE = 900.0  # a busy machine is no defect
 LARGE = 200_000
+SAVED = re.compile(r'<pasted_content file="([^"]+)"')  # Copilot's words for a large paste
 # Neither holds what the scripted model or an agent would take for a command.
 SMALL = "Explain \"this\" & 'that', $(date) and `date`, in one line.\n  - second line, 漢字 👩‍👩‍👧\nThe end."
 
@@ -127,22 +129,30 @@ async def _launch(
                 raise AssertionError(refused.message) from None
             return [f"refused: at most {refused.fields['limit']:,} bytes are typed"]
         assert record.error is None, record.error
-        await _arrived(model, prompt, record)
+        where = await _arrived(model, prompt, record)
         how = "one argument" if record.prompt == "argument" else f"typed and {record.prompt}"
-        return [f"{how}: {len(prompt.encode()):,} bytes, all of them"]
+        return [f"{how}: {len(prompt.encode()):,} bytes, all of them{where}"]
     finally:
         await launches.close()
 
 
-async def _arrived(model: ScriptedModel, prompt: str, record: LaunchRecord) -> None:
-    """Until a request to the model holds the prompt exactly; tells what it holds if it never does."""
+async def _arrived(model: ScriptedModel, prompt: str, record: LaunchRecord) -> str:
+    """Until a request to the model holds the prompt exactly, and once; else tells what it holds."""
     end, texts = time.monotonic() + PATIENCE, list[str]()
     while time.monotonic() < end:
         texts = [
             block.text for one in model.requests for message in one.messages for block in message.blocks()
         ]
-        if any(prompt in text for text in texts):
-            return
+        files = next(filter(None, map(SAVED.findall, texts)), [])
+        times = max((text.count(prompt) for text in texts), default=0) or len(files)
+        assert times < 2, f"the prompt stands {times} times in what the model was asked"
+        if times and not files:
+            return ""
+        if files:
+            assert Path(files[0]).read_text() == prompt, (
+                "the file that the model is told of is not the prompt"
+            )
+            return ", in a file that the model is told of"
         await asyncio.sleep(0.2)
     nearest = max(texts, key=len, default="")
     raise AssertionError(

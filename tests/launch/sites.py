@@ -5,17 +5,17 @@ import shutil
 import ssl
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
-from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from tests.launch.desk import Desk
 from tests.waiting import PATIENCE_MS
-from tests.web.chrome import CHROMIUM
+from tests.web.chrome import CHROMIUM, FLAGS
 
 from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.hub.launch.element_file import element_file
@@ -126,9 +126,51 @@ def page_of(bridge: str, **attributes: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Three sites and a browser that takes the last two for public ones: its flags name their ports."""
+
+    near: Site
+    secure: Site  # https
+    plain: Site
+    browser: Browser
+
+    @contextlib.asynccontextmanager
+    async def visit(self) -> AsyncIterator[BrowserContext]:
+        """A browser without memory, and sites without pages."""
+        for site in (self.near, self.secure, self.plain):
+            site.pages.clear()
+            site.headers.clear()
+        context = await self.browser.new_context(ignore_https_errors=True, reduced_motion="reduce")
+        try:
+            await context.add_init_script(f"({RECORD})()")
+            yield context
+        finally:
+            await context.close()
+
+
+@contextlib.asynccontextmanager
+async def neighbourhood(folder: Path) -> AsyncIterator[Neighbourhood]:
+    """`folder` is for a certificate."""
+    certificate = certificate_for(SECURE, folder)
+    with serving_site() as near, serving_site(SECURE, certificate) as secure, serving_site(PLAIN) as plain:
+        overrides = ",".join(f"127.0.0.1:{site.port}=public" for site in (secure, plain))
+        flags = [
+            *FLAGS,
+            f"--ip-address-space-overrides={overrides}",
+            f"--host-resolver-rules=MAP {SECURE} 127.0.0.1, MAP {PLAIN} 127.0.0.1",
+        ]
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+            try:
+                yield Neighbourhood(near, secure, plain, browser)
+            finally:
+                await browser.close()
+
+
 @dataclass
 class Street:
-    """A bridge, three sites and a browser that takes the last two for public ones."""
+    """A bridge, the sites, and a browser for one test."""
 
     desk: Desk
     bridge: str
@@ -138,51 +180,48 @@ class Street:
     context: BrowserContext
 
     async def open(self, site: Site, **attributes: str) -> Page:
-        site.pages["/"] = page_of(self.bridge, directory=str(self.desk.home), **attributes)
+        site.pages["/"] = page_of(self.bridge, **{"directory": str(self.desk.home), **attributes})
         page = await self.context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         await page.goto(site.url)
         return page
 
 
-@contextlib.asynccontextmanager
-async def street(
-    desk: Desk, workbench: Workbench | None = None, *, trusts: bool = True, **launch: Any
-) -> AsyncIterator[Street]:
-    """`trusts`: the bridge knows the sites that it can know."""
-    launches = IdempotentLaunches(desk.launches(**launch), 1000, lambda: 0.0)
-    listening = bind_bridge(0)
-    certificate = certificate_for(SECURE, desk.folder)
-    with serving_site() as near, serving_site(SECURE, certificate) as secure, serving_site(PLAIN) as plain:
-        known = [near.url, secure.url] if trusts else []
+class OpenStreet(Protocol):
+    def __call__(
+        self,
+        environ: Mapping[str, str] | None = None,
+        *,
+        workbench: Workbench | None = None,
+        trusts: bool = True,
+        **launch: Any,
+    ) -> contextlib.AbstractAsyncContextManager[Street]:
+        """`trusts`: the bridge knows the sites that it can know. `environ` and `launch` are its launches'."""
+        ...
+
+
+def street_of(around: Neighbourhood, desk: Desk) -> OpenStreet:
+    @contextlib.asynccontextmanager
+    async def street(
+        environ: Mapping[str, str] | None = None,
+        *,
+        workbench: Workbench | None = None,
+        trusts: bool = True,
+        **launch: Any,
+    ) -> AsyncIterator[Street]:
+        launches = IdempotentLaunches(desk.launches(environ, **launch), 1000, lambda: 0.0)
+        listening = bind_bridge(0)
+        known = [around.near.url, around.secure.url] if trusts else []
+        sites = workbench.sites if workbench else known
         try:
             async with (
-                serving_bridge(
-                    listening, launches, workbench.sites if workbench else known, workbench
-                ) as port,
-                browsing(secure, plain) as context,
+                serving_bridge(listening, launches, sites, workbench) as port,
+                around.visit() as context,
             ):
-                yield Street(desk, f"http://127.0.0.1:{port}", near, secure, plain, context)
+                bridge = f"http://127.0.0.1:{port}"
+                yield Street(desk, bridge, around.near, around.secure, around.plain, context)
         finally:
             await launches.close()
             listening.close()
 
-
-@contextlib.asynccontextmanager
-async def browsing(*public: Site) -> AsyncIterator[BrowserContext]:
-    """One browser a test: its flags name the ports of the test's public sites."""
-    overrides = ",".join(f"127.0.0.1:{site.port}=public" for site in public)
-    flags = [
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        f"--ip-address-space-overrides={overrides}",
-        f"--host-resolver-rules=MAP {SECURE} 127.0.0.1, MAP {PLAIN} 127.0.0.1",
-    ]
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        try:
-            context = await browser.new_context(ignore_https_errors=True)
-            await context.add_init_script(f"({RECORD})()")
-            yield context
-        finally:
-            await browser.close()
+    return street

@@ -18,6 +18,7 @@ from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import Gate
 from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.refusals import PER_MINUTE, RefusalLog
 
 pytestmark = pytest.mark.anyio
 PAGE = "https://tool.example"
@@ -197,6 +198,26 @@ async def test_another_user_of_this_machine_is_refused_whatever_origin_it_names(
         answer = await page.post("/launch", json=body(desk), headers={"origin": PAGE})
     assert (answer.status_code, answer.json()["error"]) == (403, "origin_forbidden")
     assert desk.terminals() == []
+
+
+@pytest.mark.row("L7", "S29")
+def test_a_flood_of_refusals_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    refusals = RefusalLog(lambda: now[0])
+    error = LaunchError("origin_forbidden", "This origin may not launch.")
+    for _ in range(10_000):
+        refusals.add(error, "https://evil.example\x1b[2J")
+    assert len(caplog.messages) == PER_MINUTE
+    assert caplog.messages[0].startswith(
+        "origin_forbidden: This origin may not launch. (origin: https://evil"
+    )
+    assert all("\x1b" not in line for line in caplog.messages)
+    now[0] = 2.0
+    refusals.add(error, "https://other.example")
+    assert caplog.messages[-2:] == [
+        f"origin_forbidden: {10_000 - PER_MINUTE} more requests were refused and not logged",
+        "origin_forbidden: This origin may not launch. (origin: https://other.example)",
+    ]
 
 
 @pytest.mark.row("S29")

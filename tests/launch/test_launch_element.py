@@ -8,7 +8,7 @@ import signal
 import pytest
 from playwright.async_api import Page, Route, expect
 from tests.launch.desk import Desk, digest
-from tests.launch.sites import street
+from tests.launch.sites import OpenStreet
 from tests.launch.test_launch_commands import bridge
 from tests.waiting import PATIENCE, PATIENCE_MS
 from tests.web.axe import serious_on
@@ -45,9 +45,9 @@ async def succeeded(page: Page, times: int = 1) -> None:
 
 
 @pytest.mark.row("L8", "L13", "LV-2", "LV-3", "LV-4", "LV-5", "LV-16")
-async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk) -> None:
+async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk, street: OpenStreet) -> None:
     prompt = "quotes \"'` $(x)\nthree\n\nlines 漢字 🎉"
-    async with street(desk) as here:
+    async with street() as here:
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI")
         await expect(page.locator(BUTTON)).to_have_attribute("aria-label", "Launch in Claude CLI")
@@ -72,8 +72,10 @@ async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk) 
 
 
 @pytest.mark.row("L8", "L9")
-async def test_the_prompt_comes_from_an_attribute_a_selector_a_quill_editor_or_a_delta(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_the_prompt_comes_from_an_attribute_a_selector_a_quill_editor_or_a_delta(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street() as here:
         page = await here.open(here.near, prompt="by attribute")
         await page.locator(BUTTON).click()
         assert (await desk.note("sha256"))["sha256"] == digest("by attribute")
@@ -100,8 +102,10 @@ async def test_the_prompt_comes_from_an_attribute_a_selector_a_quill_editor_or_a
 
 
 @pytest.mark.row("L8", "L13", "LV-10", "LV-13", "LV-14", "LV-15")
-async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street() as here:
         page = await here.open(here.near)
         await page.locator("#text").fill("")
         await page.locator(BUTTON).click()
@@ -122,11 +126,37 @@ async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole
         assert (await desk.note("sha256", 2))["sha256"] == digest(LARGE)
 
 
+@pytest.mark.row("L2", "L5", "L8")
+async def test_a_terminal_that_opens_no_window_is_told_truthfully_in_the_page(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(window_seconds=1) as here:
+        page = await here.open(here.near)
+        for does, told in (
+            ("exits", "xterm ended with code 3."),
+            ("shows nothing", "xterm has ended without an error, but showed no window within 1 s."),
+            ("hangs", "xterm showed no window within 1 s."),
+        ):
+            desk.terminal(does)
+            async with page.expect_response(f"{here.bridge}/launch") as answering:
+                await page.locator(BUTTON).click()
+            launch = (await (await answering.value).json())["details"]["id"]
+            await title_is(page, f"Failed to open terminal: {told}")
+            receipt = await page.evaluate(
+                "async (url) => (await fetch(url)).json()", f"{here.bridge}/launch/{launch}"
+            )
+            assert (receipt["success"], receipt["error"]) == (False, "terminal_spawn_failed")
+        await toast_is(page, "Failed to open terminal")
+        assert "success" not in await page.evaluate("window.states")
+
+
 @pytest.mark.row("L8", "L13", "LV-7")
-async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(desk: Desk) -> None:
+async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(
+    desk: Desk, street: OpenStreet
+) -> None:
     with contextlib.closing(bind_bridge(0)) as closed:
         port = closed.getsockname()[1]
-    async with street(desk) as here:
+    async with street() as here:
         here.bridge = f"http://127.0.0.1:{port}"
         page = await here.open(here.near)
         await state_is(page, "offline")
@@ -146,9 +176,11 @@ async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(desk: D
 
 
 @pytest.mark.row("L8", "L13", "LV-18")
-async def test_a_bridge_that_is_killed_in_the_middle_of_a_launch_is_told(desk: Desk) -> None:
+async def test_a_bridge_that_is_killed_in_the_middle_of_a_launch_is_told(
+    desk: Desk, street: OpenStreet
+) -> None:
     desk.terminal("hangs")  # it opens no window, so that the answer is still to come
-    async with street(desk) as here, bridge(desk, CLAUDE_BRIDGE_ORIGINS=here.near.url) as (client, process):
+    async with street() as here, bridge(desk, CLAUDE_BRIDGE_ORIGINS=here.near.url) as (client, process):
         here.bridge = str(client.base_url).rstrip("/")
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI")
@@ -166,9 +198,11 @@ async def test_a_bridge_that_is_killed_in_the_middle_of_a_launch_is_told(desk: D
 
 
 @pytest.mark.row("L8")
-async def test_a_window_that_the_browser_refuses_is_not_blamed_on_the_bridge(desk: Desk) -> None:
+async def test_a_window_that_the_browser_refuses_is_not_blamed_on_the_bridge(
+    desk: Desk, street: OpenStreet
+) -> None:
     """A frame that may open no windows: `open` answers as it does behind a pop-up blocker."""
-    async with street(desk, trusts=False) as here:
+    async with street(trusts=False) as here:
         here.near.pages["/outer"] = (
             '<!doctype html><html lang="en"><title>A page around it</title>'
             '<iframe title="A tool" sandbox="allow-scripts allow-same-origin" src="/"></iframe></html>'
@@ -188,10 +222,10 @@ async def test_a_window_that_the_browser_refuses_is_not_blamed_on_the_bridge(des
 
 
 @pytest.mark.row("L8")
-async def test_a_window_in_which_nobody_answers_is_told_as_offline(desk: Desk) -> None:
+async def test_a_window_in_which_nobody_answers_is_told_as_offline(desk: Desk, street: OpenStreet) -> None:
     with contextlib.closing(bind_bridge(0)) as closed:
         port = closed.getsockname()[1]
-    async with street(desk) as here:
+    async with street() as here:
         await here.context.clock.install()
         here.bridge = f"http://127.0.0.1:{port}"
         page = await here.open(here.plain)
@@ -204,8 +238,10 @@ async def test_a_window_in_which_nobody_answers_is_told_as_offline(desk: Desk) -
 
 
 @pytest.mark.row("L8")
-async def test_a_page_that_may_not_reach_the_bridge_says_so_and_uses_the_window(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_a_page_that_may_not_reach_the_bridge_says_so_and_uses_the_window(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         await here.context.grant_permissions(["clipboard-read"])  # and so none else
         page = await here.open(here.secure)
         await state_is(page, "offline")
@@ -221,8 +257,10 @@ async def test_a_page_that_may_not_reach_the_bridge_says_so_and_uses_the_window(
 
 
 @pytest.mark.row("L8", "L13", "LV-7")
-async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street() as here:
         await here.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI")
@@ -254,9 +292,11 @@ async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(de
 
 
 @pytest.mark.row("L8")
-async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(desk: Desk) -> None:
+async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(
+    desk: Desk, street: OpenStreet
+) -> None:
     """Headless, the browser's question counts as refused."""
-    async with street(desk) as here:
+    async with street() as here:
         asked: list[str] = []
         here.context.on("request", lambda one: asked.append(one.url) if here.bridge in one.url else None)
         page = await here.open(here.secure)
@@ -269,8 +309,8 @@ async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(des
 
 
 @pytest.mark.row("L8")
-async def test_a_public_page_with_the_permission_launches(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_a_public_page_with_the_permission_launches(desk: Desk, street: OpenStreet) -> None:
+    async with street() as here:
         await here.context.grant_permissions(["local-network-access"])
         page = await here.open(here.secure)
         await title_is(page, "Launch in Claude CLI")
@@ -280,8 +320,10 @@ async def test_a_public_page_with_the_permission_launches(desk: Desk) -> None:
 
 
 @pytest.mark.row("L8")
-async def test_an_insecure_page_opens_the_window_at_once_and_hands_over_a_mebibyte(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_an_insecure_page_opens_the_window_at_once_and_hands_over_a_mebibyte(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street() as here:
         page = await here.open(here.plain)
         await title_is(page, "Launch in Claude CLI (in a window: this page is not served over https)")
         await page.evaluate("(text) => { document.querySelector('#text').value = text; }", LARGE)
@@ -296,8 +338,10 @@ async def test_an_insecure_page_opens_the_window_at_once_and_hands_over_a_mebiby
 
 
 @pytest.mark.row("L8", "S28")
-async def test_a_page_that_is_not_trusted_gets_the_window_and_nothing_else(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_a_page_that_is_not_trusted_gets_the_window_and_nothing_else(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI (a window asks you first)")
         async with page.expect_popup() as opening:
@@ -314,8 +358,10 @@ async def test_a_page_that_is_not_trusted_gets_the_window_and_nothing_else(desk:
 
 
 @pytest.mark.row("L8")
-async def test_versions_that_do_not_match_are_told_and_a_button_can_be_switched_off(desk: Desk) -> None:
-    async with street(desk) as here:
+async def test_versions_that_do_not_match_are_told_and_a_button_can_be_switched_off(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street() as here:
 
         async def newer(route: Route) -> None:
             answer = await route.fetch()

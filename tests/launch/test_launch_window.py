@@ -10,8 +10,10 @@ import httpx
 import pytest
 from playwright.async_api import Page, expect
 from tests.launch.desk import Desk, digest
-from tests.launch.sites import Street, street
+from tests.launch.sites import OpenStreet, Street
+from tests.launch.test_repos import clone
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.waiting import PATIENCE, PATIENCE_MS
 from tests.web.axe import serious_on
 from tests.web.chrome import needs_chromium
@@ -62,8 +64,8 @@ async def window_of(here: Street, page: Page) -> Page:
 
 
 @pytest.mark.row("L8")
-async def test_only_the_first_message_of_the_opener_counts(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_only_the_first_message_of_the_opener_counts(desk: Desk, street: OpenStreet) -> None:
+    async with street(trusts=False) as here:
         page = await here.open(here.near)
         window = await window_of(here, page)
         await page.evaluate(STRANGER, "from a stranger")
@@ -82,8 +84,10 @@ async def test_only_the_first_message_of_the_opener_counts(desk: Desk) -> None:
 
 
 @pytest.mark.row("L8")
-async def test_nothing_can_be_pressed_for_half_a_second_and_never_by_a_script(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_nothing_can_be_pressed_for_half_a_second_and_never_by_a_script(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         await here.context.clock.install(time="2026-01-01T08:00:00Z")
         page = await here.open(here.near)
         window = await window_of(here, page)
@@ -105,8 +109,10 @@ async def test_nothing_can_be_pressed_for_half_a_second_and_never_by_a_script(de
 
 
 @pytest.mark.row("L8")
-async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         page = await here.open(here.near)
         window = await window_of(here, page)
         await page.close()
@@ -119,8 +125,10 @@ async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
 
 
 @pytest.mark.row("L8")
-async def test_a_page_that_is_closed_after_it_handed_over_changes_nothing(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_a_page_that_is_closed_after_it_handed_over_changes_nothing(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         page = await here.open(here.near)
         window = await window_of(here, page)
         await page.evaluate(HANDS_OVER, "handed over")
@@ -132,14 +140,18 @@ async def test_a_page_that_is_closed_after_it_handed_over_changes_nothing(desk: 
 
 
 @pytest.mark.row("L8")
-async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(desk: Desk) -> None:
+async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(
+    desk: Desk, street: OpenStreet
+) -> None:
     hidden = "safe\u202ereversed\x1b[31m" + "x" * 5000 + " the end"
-    async with street(desk, trusts=False) as here:
+    async with street(trusts=False) as here:
         page = await here.open(here.near)
         window = await window_of(here, page)
         await page.evaluate(HANDS_OVER, hidden)
         await expect(window.locator("#prompt mark")).to_have_text(["\\u{202e}", "\\u{1b}"])
         await expect(window.locator("#length")).to_have_text(f"{len(hidden):,} characters")
+        await window.set_viewport_size({"width": 720, "height": 640})  # as the button opens it
+        await expect(window.locator("#launch")).to_be_in_viewport(ratio=1)
         await expect(window.locator("#prompt")).not_to_contain_text("the end")
         await window.get_by_role("button", name="Show all").click()
         await expect(window.locator("#prompt")).to_contain_text("the end")
@@ -147,8 +159,10 @@ async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(de
 
 
 @pytest.mark.row("L8")
-async def test_a_page_whose_policy_cuts_the_window_off_hands_over_in_the_address(desk: Desk) -> None:
-    async with street(desk, trusts=False) as here:
+async def test_a_page_whose_policy_cuts_the_window_off_hands_over_in_the_address(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
         here.near.headers["cross-origin-opener-policy"] = "same-origin"
         page = await here.open(here.near, handover="fragment")
         await page.locator("#text").fill("naïve 🎉")
@@ -167,12 +181,75 @@ async def test_a_page_whose_policy_cuts_the_window_off_hands_over_in_the_address
         assert (await desk.note("sha256"))["sha256"] == digest("naïve 🎉")
 
 
-@pytest.mark.row("L8", "S28")
-async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_revoked(desk: Desk) -> None:
+@pytest.mark.row("L1", "L8")
+async def test_of_several_clones_of_a_repository_the_person_chooses_in_the_window(
+    desk: Desk, street: OpenStreet, part: Part
+) -> None:
+    newest, older = (clone(desk.home / name, "https://host/owner/name.git") for name in ("new", "old"))
+    single = clone(desk.home / "single", "git@host:owner/single")
+
+    async def folders() -> list[str]:
+        return [newest, older, single]
+
     async with grant_book(desk.folder) as grants:
         offers = PromptOffers(time.monotonic)
         workbench = Workbench(TrustedSites((), grants), offers, WORKBENCH)
-        async with street(desk, workbench) as here:
+        async with street(workbench=workbench, folders=folders) as here:
+            page = await here.open(here.near, directory="", repo="owner/name")
+            async with page.expect_popup() as opening:
+                await page.locator(BUTTON).click()
+            window = await opening.value
+            window.set_default_timeout(PATIENCE_MS)
+            choice = window.get_by_label("Folder")
+            with part("the one that was used last stands first, and another can be taken"):
+                await expect(choice).to_have_value(newest)
+                assert await choice.locator("option").all_text_contents() == [newest, older]
+                assert await serious_on(window) == []
+                await choice.select_option(older)
+                await window.locator("#launch").click()
+                await page.wait_for_function("window.toasts.includes('Opened in xterm')")
+                assert (await desk.note("cwd"))["cwd"] == older
+            await window.close()
+            with part("a single one is shown, and goes to the start screen with the prompt"):
+                await page.evaluate(
+                    "document.querySelector('bascule-launch').setAttribute('repo', 'owner/single')"
+                )
+                await page.wait_for_function("window.states.at(-1) === 'ready'")
+                async with page.expect_popup() as opening:
+                    await page.locator(BUTTON).click()
+                window = await opening.value
+                await expect(window.locator("#folder")).to_have_text(single)
+                await here.context.route(f"{WORKBENCH}/**", lambda route: route.fulfill(body="here"))
+                await window.locator("#session").click()
+                await window.wait_for_url(f"{WORKBENCH}/#offer=*")
+                who, offered = offers.get(window.url.partition("#offer=")[2])
+                assert (who, offered.working_directory, offered.repo) == (here.near.url, single, None)
+
+
+@pytest.mark.row("L8")
+async def test_a_repository_that_is_not_here_is_told_and_the_prompt_can_still_be_copied(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with street(trusts=False) as here:
+        page = await here.open(here.near, directory="", repo="owner/gone")
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        await expect(window.locator("#folder.is-bad")).to_contain_text("owner/gone")
+        await window.locator("#launch").click()
+        await expect(window.locator("#status.is-bad")).to_contain_text("owner/gone")
+        await expect(window.locator("#copy")).to_be_enabled()
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8", "S28")
+async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_revoked(
+    desk: Desk, street: OpenStreet
+) -> None:
+    async with grant_book(desk.folder) as grants:
+        offers = PromptOffers(time.monotonic)
+        workbench = Workbench(TrustedSites((), grants), offers, WORKBENCH)
+        async with street(workbench=workbench) as here:
             page = await here.open(here.near)
             async with page.expect_popup() as opening:
                 await page.locator(BUTTON).click()
@@ -218,10 +295,12 @@ async def let_in(here: Street, server: LiveServer) -> Page:
 
 
 @pytest.mark.row("L8")
-async def test_a_mebibyte_is_handed_to_the_start_screen_and_its_session_has_all_of_it(desk: Desk) -> None:
+async def test_a_mebibyte_is_handed_to_the_start_screen_and_its_session_has_all_of_it(
+    desk: Desk, street: OpenStreet
+) -> None:
     prompt = ('naïve "quoted" 漢字 🎉\n' * 60_000)[: 1024 * 1024 - 3] + "\n\n\n"
     server, bridge = server_with_bridge(desk)
-    async with server, street(desk, trusts=False) as here:
+    async with server, street(trusts=False) as here:
         here.bridge = bridge
         await (await let_in(here, server)).close()
         page = await here.open(here.near, agent="demo", mode="normal")
@@ -248,9 +327,9 @@ async def test_a_mebibyte_is_handed_to_the_start_screen_and_its_session_has_all_
 
 
 @pytest.mark.row("L10")
-async def test_the_library_launches_a_prompt_in_a_terminal(desk: Desk) -> None:
+async def test_the_library_launches_a_prompt_in_a_terminal(desk: Desk, street: OpenStreet) -> None:
     server, bridge = server_with_bridge(desk)
-    async with server, street(desk, trusts=False) as here:
+    async with server, street(trusts=False) as here:
         here.bridge = bridge
         content = {"title": "Explain", "delta": {"ops": [{"insert": "Explain it to me\n"}]}}
         made = (await server.http.post("/api/prompts", json={"content": content})).json()
@@ -264,9 +343,11 @@ async def test_the_library_launches_a_prompt_in_a_terminal(desk: Desk) -> None:
 
 
 @pytest.mark.row("L8")
-async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(desk: Desk) -> None:
+async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(
+    desk: Desk, street: OpenStreet
+) -> None:
     server, bridge = server_with_bridge(desk)
-    async with server, street(desk, trusts=False) as here:
+    async with server, street(trusts=False) as here:
         here.bridge = bridge
         page = await here.open(here.near)
         async with page.expect_popup() as opening:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import socket
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -323,6 +324,21 @@ async def test_a_window_that_comes_too_late_finds_nothing_and_says_so(desk: Desk
     assert await asyncio.wait_for(late.wait(), PATIENCE) == 0
     assert "this window came too late" in desk.shown()
     assert desk.read_notes() == []
+
+
+@pytest.mark.row("L4", "L5", "S26")
+async def test_a_bridge_that_runs_for_long_keeps_its_own_socket_and_removes_a_dead_one(desk: Desk) -> None:
+    async with running(desk.launches()) as launches:
+        await settled(await launches.launch(desk.request("hello there")))
+        (own,) = desk.bridge_folder.glob("report-*")
+        dead = desk.bridge_folder / "report-1-dead.sock"
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(dead))
+        for one in (own, dead):
+            os.utime(one, (1, 1))
+        record = await settled(await launches.launch(desk.request("hello again")))
+        assert (record.state, record.error) == ("launched", None)
+        assert list(desk.bridge_folder.glob("report-*")) == [own]
 
 
 @pytest.mark.row("L13", "LV-12", "L4")

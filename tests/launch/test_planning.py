@@ -106,6 +106,7 @@ def test_a_plan_has_all_that_the_launcher_needs():
         environment={"PATH": "/bin"},
         defaults={"LANG": "C"},
         trust=trust,
+        input_mark="❯",
         missing="demo command not found",
         install="Install it.",
     )
@@ -117,6 +118,7 @@ def test_a_plan_has_all_that_the_launcher_needs():
         prompt_words=["--prompt", "{value}"],
         prompt_file="prompt-1.txt",
         send=True,
+        input_mark="❯",
         cwd="/srv/app",
         environment={"PATH": "/bin"},
         defaults={"LANG": "C"},

@@ -6,20 +6,21 @@
 import asyncio
 import contextlib
 import functools
-import html
 import sys
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import pytest
+from playwright.async_api import Page
 from tests.launch.desk import digest
 from tests.launch.real_desktop import TERMINALS, RealDesktop, RealTerminal, real_desktop, require
-from tests.launch.site import site
+from tests.launch.sites import Neighbourhood, Street, street_of
 from tests.waiting import PATIENCE, stretched, within
-from tests.web.chrome import CHROMIUM, chromium
+from tests.web.chrome import needs_chromium
 
 from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.idempotent import IdempotentLaunches
@@ -58,26 +59,50 @@ async def launched(desktop: RealDesktop, launches: Launches, prompt: str) -> Lau
     return record
 
 
-@pytest.mark.row("L5", "L13", "LV-2", "LV-3", "LV-4", "LV-5")
+async def clicked(here: Street, page: Page, prompt: str) -> dict[str, Any]:
+    """Click the page's button and wait for the window on the screen; the receipt, as the page may read it."""
+    desktop = here.desk
+    assert isinstance(desktop, RealDesktop)
+    await page.evaluate(
+        "(text) => { document.querySelector('bascule-launch').setAttribute('prompt', text);"
+        "window.states.length = 0; }",
+        prompt,
+    )
+    before = await asyncio.to_thread(desktop.windows)
+    async with page.expect_response(f"{here.bridge}/launch") as answering:
+        await page.locator("bascule-launch button.launch").click()
+    await desktop.new_window(before)
+    launch = (await (await answering.value).json())["data"]["id"]
+    await page.wait_for_function("window.states.includes('success')")
+    return await page.evaluate(
+        "async (url) => (await (await fetch(url)).json()).data", f"{here.bridge}/launch/{launch}"
+    )
+
+
+@needs_chromium
+@pytest.mark.row("L1", "L5", "L8", "L13", "LV-2", "LV-3", "LV-4", "LV-5", "LV-6")
 @pytest.mark.parametrize("terminal", TERMINALS, ids=lambda one: one.program)
-async def test_a_real_terminal_opens_a_window_and_its_agent_has_the_prompt_byte_for_byte(
-    short_dir: Path, terminal: RealTerminal
+async def test_a_click_in_chromium_opens_a_window_whose_agent_has_the_prompt_byte_for_byte(
+    short_dir: Path, around: Neighbourhood, terminal: RealTerminal
 ) -> None:
-    async with screen_of(short_dir, terminal) as desktop:
-        launches = desktop.launches({"TERMINAL": terminal.program})
-        try:
-            record = await launched(desktop, launches, PROMPT)
-            assert (record.terminal, record.rule) == (terminal.program, "$TERMINAL")
-            got = await desktop.note("sha256")
-            assert (got["by"], got["sha256"]) == ("argument", digest(PROMPT))
-            assert (await desktop.note("cwd"))["cwd"] == str(desktop.home)
-            await launched(desktop, launches, TYPED)
-            got = await desktop.note("sha256", 2)
-            assert (got["by"], got["sha256"]) == ("paste", digest(TYPED))
-            assert (await desktop.note("key"))["key"] == "\r"
-            assert desktop.files() == []
-        finally:
-            await launches.close()
+    """The whole way: a click in a page, a window on the screen, the prompt at the agent, and the receipt."""
+    async with (
+        screen_of(short_dir, terminal) as desktop,
+        street_of(around, desktop)({"TERMINAL": terminal.program}) as here,
+    ):
+        page = await here.open(here.near)
+        receipt = await clicked(here, page, PROMPT)
+        assert (receipt["launched"], receipt["confirmed"]) == (True, True)
+        assert (receipt["terminal"], receipt["rule"]) == (terminal.program, "$TERMINAL")
+        got = await desktop.note("sha256")
+        assert (got["by"], got["sha256"]) == ("argument", digest(PROMPT))
+        assert (await desktop.note("cwd"))["cwd"] == str(desktop.home)
+        await page.wait_for_function("window.states.at(-1) === 'ready'")
+        await clicked(here, page, TYPED)
+        got = await desktop.note("sha256", 2)
+        assert (got["by"], got["sha256"]) == ("paste", digest(TYPED))
+        assert (await desktop.note("key"))["key"] == "\r"
+        assert desktop.files() == []
 
 
 @pytest.mark.row("L5")
@@ -107,45 +132,6 @@ async def test_a_real_terminal_that_finds_no_display_is_told_as_a_failure(
             assert record.error.message == "Failed to open terminal: xterm ended with code 1."
         finally:
             await launches.close()
-
-
-PAGE = """<!doctype html><title>tool</title><button>Launch</button><p id=told></p><script>
-document.querySelector('button').onclick = async () => {
-  const answer = await fetch('{bridge}/launch', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'click-1' },
-    body: JSON.stringify({ prompt: document.title, workingDirectory: '{folder}' }),
-  });
-  const { data } = await answer.json();
-  document.querySelector('#told').textContent = `${data.launched} in ${data.terminal}`;
-};
-</script>"""
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")
-@pytest.mark.row("L1", "L13", "LV-2", "LV-6")
-async def test_a_click_in_chromium_opens_a_window_on_the_screen(short_dir: Path) -> None:
-    prompt = "explain <this> & that 漢字"
-    async with screen_of(short_dir, TERMINALS[0]) as desktop:
-        launches = IdempotentLaunches(desktop.launches({"TERMINAL": "xterm"}), 60, lambda: 0.0)
-        listening = bind_bridge(0)
-        bridge = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        page = PAGE.replace("{bridge}", bridge).replace("{folder}", str(desktop.home))
-        page = page.replace("<title>tool", f"<title>{html.escape(prompt)}")
-        try:
-            with site(page) as origin:
-                async with serving_bridge(listening, launches, [origin]), chromium() as browser:
-                    before = await asyncio.to_thread(desktop.windows)
-                    tab = await browser.new_page()
-                    await tab.goto(origin)
-                    await tab.click("button")
-                    await tab.wait_for_function("document.querySelector('#told').textContent")
-                    assert await tab.text_content("#told") == "true in xterm"
-                    await desktop.new_window(before)
-                    assert (await desktop.note("sha256"))["sha256"] == digest(prompt)
-        finally:
-            await launches.close()
-            listening.close()
 
 
 @pytest.mark.row("L12", "L13", "LV-23", "LV-24", "LV-25", "LV-26")

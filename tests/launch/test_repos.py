@@ -6,7 +6,7 @@ import pytest
 from tests.launch.desk import Desk, digest
 
 from bascule.launch.errors import LaunchError
-from bascule.launch.repos import find_clone
+from bascule.launch.repos import find_clones
 from bascule.launch.request import request_of
 
 CONFIG = '[core]\n\turl = https://host/decoy/one\n[remote "origin"]\n\tfetch = +refs\n\turl = {url}\n'
@@ -33,20 +33,20 @@ def test_a_clone_is_known_by_any_form_of_its_address(tmp_path: Path, url: str) -
     place = clone(tmp_path / "a", url)
     inside = tmp_path / "a" / "src" / "deep"
     inside.mkdir(parents=True)
-    assert find_clone("owner/name", ["relative", str(tmp_path / "gone"), str(inside)]) == place
+    assert find_clones("owner/name", ["relative", str(tmp_path / "gone"), str(inside)]) == [place]
 
 
 @pytest.mark.row("L1")
-def test_the_first_folder_wins_and_others_are_not_taken_for_it(tmp_path: Path) -> None:
+def test_clones_come_in_the_order_of_their_folders_and_others_are_not_taken_for_them(tmp_path: Path) -> None:
     other = clone(tmp_path / "other", "https://host/another-owner/name.git")
     longer = clone(tmp_path / "longer", "https://host/owner/name-2")
     first, second = (clone(tmp_path / name, "https://host/owner/name") for name in ("b", "a"))
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {first}/.git/worktrees/tree\n")
-    assert find_clone("owner/name", [other, longer, str(tree), first, second]) == first
-    assert find_clone("decoy/one", [other, first]) is None
-    assert find_clone("owner/name", [other]) is None
+    assert find_clones("owner/name", [other, longer, str(tree), first, second, first]) == [first, second]
+    assert find_clones("decoy/one", [other, first]) == []
+    assert find_clones("owner/name", [other]) == []
 
 
 @pytest.mark.row("L1", "L2")

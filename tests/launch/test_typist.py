@@ -5,6 +5,7 @@ import pytest
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.launch.launcher.typist import (
     ENTER,
+    MARK_SECONDS,
     PASTE_BEGINS,
     PASTE_ENDS,
     PATIENCE_SECONDS,
@@ -67,6 +68,26 @@ def test_an_agent_that_has_drawn_nothing_yet_has_no_input_to_type_into() -> None
     assert one.due(60.0, raw=True) == b""
     one.saw(b"\x1b[3;4H> ", 61.0)
     assert one.due(61.0 + QUIET, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
+def test_an_agent_whose_input_comes_late_is_typed_at_when_its_mark_is_drawn() -> None:
+    """Copilot draws a bar, takes pastes, asks its trust question, and only then draws its input."""
+    one = Typist(PROMPT, send=True, trust=TRUST, size=(40, 10), now=0.0, input_mark="❯")
+    one.saw(b"\x1b[?2004h Sessions  Issues", 1.0)
+    assert one.due(1.0 + RESTLESS_SECONDS, raw=True) == b""
+    one.saw(QUESTION, 7.0)
+    assert one.due(7.0 + QUIET, raw=True) == b""
+    one.saw("\x1b[2J\x1b[H Sessions  Issues\r\n ❯ ".encode(), 8.0)
+    assert one.due(8.0 + QUIET, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
+def test_an_agent_whose_mark_has_changed_is_typed_at_after_a_minute() -> None:
+    one = Typist(PROMPT, send=True, trust=None, size=(40, 10), now=0.0, input_mark="❯")
+    one.saw(READY, 1.0)
+    assert one.due(MARK_SECONDS, raw=True) == b""
+    assert one.due(1.0 + MARK_SECONDS, raw=True) == PASTE
 
 
 @pytest.mark.row("L6")

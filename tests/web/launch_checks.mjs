@@ -12,6 +12,7 @@ test('a request has known fields only, all of them texts', () => {
   const good = { prompt: 'hi', mode: 'plan', agent: 'codex', workingDirectory: '/srv' };
   assert.deepEqual(requestFrom({ ...good, type: 'bascule:launch', origin: 'https://evil.example' }).request, good);
   assert.deepEqual(requestFrom({ prompt: 'hi' }).request, { prompt: 'hi' });
+  assert.deepEqual(requestFrom({ prompt: 'hi', repo: 'a/b' }).request, { prompt: 'hi', repo: 'a/b' });
   const bad = [
     null,
     'hi',
@@ -22,6 +23,8 @@ test('a request has known fields only, all of them texts', () => {
     { prompt: 'x', mode: 'constructor' },
     { prompt: 'x', agent: {} },
     { prompt: 'x', workingDirectory: 'x'.repeat(5000) },
+    { prompt: 'x', repo: ['a/b'] },
+    { prompt: 'x', repo: 'a/b', workingDirectory: '/srv' },
   ];
   for (const one of bad) {
     const { request, problem } = requestFrom(one);

@@ -132,6 +132,54 @@ async def test_a_template_is_written_saved_found_and_given_to_an_agent(
     assert tab.errors == []
 
 
+@pytest.mark.row("L10")
+async def test_fields_of_every_other_kind_are_asked_for_and_both_copies_are_taken(
+    hub: RunningHub, browser: Browser, part: Part
+) -> None:
+    fields = [
+        {"name": "parts", "kind": "choices", "choices": ["tests", "docs", "types"], "default": "docs"},
+        {"name": "file", "kind": "file"},
+        {"name": "folder", "kind": "folder", "default": "/srv"},
+        {"name": "example", "kind": "code"},
+        {"name": "left", "kind": "literal"},
+    ]
+    text = "Look at {{parts}} of {{file}} in {{folder}}, not {{left}}:\n{{example}}"
+    made = await add(hub, "Every kind", text, fields=fields)
+    tab = await open_tab(
+        browser,
+        hub.url,
+        hub.tokens["owner"],
+        path=f"/library/{made['id']}",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    page = tab.page
+    await expect(editor(page).locator(".ql-editor")).to_contain_text("Look at")
+    await page.locator(".library-use").click()
+    dialog = page.get_by_role("dialog")
+    with part("each has an input of its kind, and one that is no field is not asked for"):
+        several = dialog.get_by_role("group", name="parts")
+        await expect(several.get_by_role("checkbox", name="docs")).to_be_checked()
+        await several.get_by_role("checkbox", name="tests").check()
+        await expect(dialog.get_by_label("folder", exact=True)).to_have_value("/srv")
+        await dialog.get_by_label("file", exact=True).fill("src/a.py")
+        await dialog.get_by_label("example").fill("x = `1`\ny = 2")
+        await expect(dialog.get_by_label("left")).to_have_count(0)
+        assert await serious(tab) == []
+    shown = dialog.locator("pre")
+    await expect(shown).to_contain_text("Look at tests, docs of src/a.py in /srv, not {{left}}:")
+    with part("as Markdown, code is fenced; as text it is as it was given"):
+        await dialog.get_by_role("button", name="Copy Markdown").click()
+        read = "navigator.clipboard.readText()"
+        await page.wait_for_function(f"{read}.then((text) => text.startsWith('Look'))")
+        assert await page.evaluate(read) == await shown.text_content()
+        assert "```\nx = `1`\ny = 2\n```" in await page.evaluate(read)
+        await dialog.get_by_role("button", name="Copy text").click()
+        await page.wait_for_function(
+            f"{read}.then((text) => text.startsWith('Look') && text.endsWith('y = 2'))"
+        )
+    assert tab.errors == []
+
+
 async def test_what_is_typed_survives_a_reload_and_of_two_browsers_both_are_kept(
     hub: RunningHub, browser: Browser, part: Part
 ) -> None:

@@ -158,6 +158,9 @@ class DriverSpec(_Part, frozen=True):
     skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
     prompt: tuple[Word, ...] = ()  # of a terminal: gives it a first prompt, to be answered at once
     largest_paste: int = 0  # of a terminal: bytes of a prompt that it takes typed; 0 for any
+    input_mark: str = (
+        ""  # of a terminal: its input begins with this; drawn late, so that nothing is typed before
+    )
     runs_commands: bool = False  # of a terminal: what is typed there runs, so no web page may start it
     quirks: tuple[DriverQuirk, ...] = ()
     unasked: tuple[Unasked, ...] = ()  # beside what its agent runs unasked in any way

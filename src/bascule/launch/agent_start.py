@@ -26,6 +26,7 @@ class AgentStart(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     prompt_words: tuple[str, ...] = ()
     largest_paste: int = 0  # bytes of a prompt that it takes typed; 0 for any
+    input_mark: str = ""  # its input begins with this
     environment: dict[str, str] = {}  # that must be so
     defaults: dict[str, str] = {}  # where the terminal's own environment says nothing
     trust: Trust | None = None
@@ -78,6 +79,7 @@ class AgentStarts:
             mode=launch.mode or spec.asking_of(driver),
             prompt_words=driver.prompt,
             largest_paste=driver.largest_paste,
+            input_mark=driver.input_mark,
             environment=forced,
             defaults=rest,
             trust=spec.trust,

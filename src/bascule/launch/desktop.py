@@ -26,7 +26,7 @@ NAMES = (
 X_SOCKETS = "/tmp/.X11-unix"
 NO_DESKTOP = (
     "No desktop session was found, so no terminal can be opened: neither DISPLAY nor WAYLAND_DISPLAY is set "
-    "for the bridge or for this user's session."
+    "for the bridge or for this user's session. Log in at the desktop of this machine, then try again."
 )
 
 _QUOTED = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)", re.DOTALL)

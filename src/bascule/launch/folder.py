@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import socket
 import stat
 import tempfile
 import time
@@ -13,6 +14,7 @@ from bascule.launch.errors import LaunchError
 
 NAME = "claude-bridge"
 LEFTOVER_SECONDS = 600.0
+ASKING_SECONDS = 0.5
 OURS = ("prompt-", "plan-", "window-", "report-")
 
 
@@ -75,8 +77,23 @@ class LaunchFolder:
                 info = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            if now - info.st_mtime > LEFTOVER_SECONDS and not stat.S_ISDIR(info.st_mode):
+            if now - info.st_mtime <= LEFTOVER_SECONDS or stat.S_ISDIR(info.st_mode):
+                continue
+            # A bridge that has run for as long as that listens on a socket as old; it may be our own.
+            if not (stat.S_ISSOCK(info.st_mode) and _is_listening(str(self.path / name))):
                 self.remove(name)
+
+
+def _is_listening(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(ASKING_SECONDS)
+        try:
+            asking.connect(path)
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            return True  # it is busy
+    return True
 
 
 def new_stem() -> str:

@@ -21,6 +21,7 @@ class Plan(TypedDict):
     prompt_words: list[str]  # how the prompt is given as an argument; empty when it must be typed
     prompt_file: str  # in the same folder; empty when there is no prompt
     send: bool  # press Enter after typing it
+    input_mark: str  # type it when a line begins with this; empty where the agent's input shows at once
     cwd: str
     environment: dict[str, str]
     defaults: dict[str, str]

@@ -59,6 +59,7 @@ def plan_of(record: LaunchRecord, job: Job, report_to: str) -> Plan:
         prompt_words=list(job.words),
         prompt_file=record.temp_file,
         send=request is not None and request.mode != "prefill" and may_be_sent(request.prompt),
+        input_mark=start.input_mark,
         cwd=job.cwd,
         environment=start.environment,
         defaults=start.defaults,

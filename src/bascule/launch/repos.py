@@ -12,16 +12,10 @@ _SECTION = re.compile(r"\s*\[\s*(\w+)")
 _URL = re.compile(r"\s*url\s*=\s*\"?([^\s\"]+)")
 
 
-def find_clone(repo: str, folders: Iterable[str]) -> str | None:
-    """The clone that the first of these folders is part of; the latest used comes first in them."""
-    seen: set[str] = set()
-    for folder in folders:
-        clone = _clone_around(folder)
-        if clone is not None and clone not in seen:
-            seen.add(clone)
-            if any(_is_of(repo, url) for url in remotes(clone)):
-                return clone
-    return None
+def find_clones(repo: str, folders: Iterable[str]) -> list[str]:
+    """The clones that these folders are part of, in their order: the latest used comes first in them."""
+    around = filter(None, map(_clone_around, folders))
+    return [clone for clone in dict.fromkeys(around) if any(_is_of(repo, url) for url in remotes(clone))]
 
 
 def _clone_around(folder: str) -> str | None:

@@ -53,6 +53,13 @@ def request_of(fields: dict[str, Any]) -> LaunchRequest:
     )
 
 
+def repo_of(fields: dict[str, Any]) -> str:
+    repo = _repo(fields.get("repo"))
+    if repo is None:
+        raise LaunchError("invalid_request", "Name a repo.")
+    return repo
+
+
 def check_key(key: str | None) -> str | None:
     """The idempotency key of one click."""
     if key is not None and (not 0 < len(key) <= MAX_KEY or not key.isprintable()):

@@ -19,7 +19,7 @@ from bascule.launch.opening import TerminalOpener, files_of, new_record
 from bascule.launch.planning import Job, plan_of, prompt_words
 from bascule.launch.receipts import Receipts, Report
 from bascule.launch.record import LaunchRecord
-from bascule.launch.repos import find_clone
+from bascule.launch.repos import find_clones
 from bascule.launch.request import LaunchRequest
 from bascule.launch.terminal_process import TerminalProcess
 from bascule.model.settings import Settings
@@ -77,7 +77,7 @@ class Launches:
         if request.repo is None:
             cwd = await asyncio.to_thread(self._directory, request.working_directory)
         else:
-            cwd = await self._clone(request.repo)
+            cwd = (await self.clones(request.repo))[0]  # the one that was used last
         name = request.agent or self._settings.launch.agent
         start = await asyncio.to_thread(self._agents.with_prompt, name, request.mode, cwd)
         return await self._begin(start, cwd, request, began, who)
@@ -111,6 +111,20 @@ class Launches:
         if self._folder is not None:
             self._folder.close()
 
+    async def clones(self, repo: str) -> list[str]:
+        """The latest used first, at least one. No page learns their places, which it did not send."""
+        if self._folders is None:
+            told = f"Which folder {repo} is in is known to Bascule's server only; launch by its bridge."
+            raise LaunchError("repo_not_found", told)
+        found = await asyncio.to_thread(find_clones, repo, await self._folders())
+        usable = await asyncio.to_thread(self._usable, found)
+        if not usable:
+            if found:
+                log.info("repo_not_found: the clones of %s lie where agents may not work", repo)
+            told = f"No clone of {repo} was found among your projects and sessions. Open it once in Bascule."
+            raise LaunchError("repo_not_found", told)
+        return usable
+
     # Opening
 
     def _directory(self, wanted: str | None) -> str:
@@ -118,19 +132,12 @@ class Launches:
         own = (self._settings.data_dir, self._settings.config_dir)
         return check_working_directory(wanted, roots, own)
 
-    async def _clone(self, repo: str) -> str:
-        """The clone that was used last. No answer names its place, which the page did not send."""
-        if self._folders is None:
-            told = f"Which folder {repo} is in is known to Bascule's server only; launch by its bridge."
-            raise LaunchError("repo_not_found", told)
-        clone = await asyncio.to_thread(find_clone, repo, await self._folders())
-        try:
-            if clone is not None:
-                return await asyncio.to_thread(self._directory, clone)
-        except LaunchError:
-            log.info("repo_not_found: the clone of %s lies where agents may not work", repo)
-        told = f"No clone of {repo} was found among your projects and sessions. Open it once in Bascule."
-        raise LaunchError("repo_not_found", told)
+    def _usable(self, clones: list[str]) -> list[str]:
+        usable = list[str]()
+        for clone in clones:
+            with contextlib.suppress(LaunchError):
+                usable.append(self._directory(clone))
+        return usable
 
     async def _begin(
         self, start: AgentStart, cwd: str, request: LaunchRequest | None, began: float, who: str

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from collections.abc import Callable
 
 from starlette.responses import Response
@@ -27,9 +28,9 @@ from bascule.launch.gate import (
 )
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.record import error_answer, launch_answer
+from bascule.launch.refusals import RefusalLog
 from bascule.launch.request import check_key, parse_body
 from bascule.model.faults import report
-from bascule.policy.visible import visible
 
 log = logging.getLogger("bascule.launch")
 
@@ -45,10 +46,12 @@ class BridgeApp:
         gate: Gate,
         workbench: Workbench | None = None,
         user_of: UserOf = peer_uid,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self.gate = gate
         self._launches, self._user_of = launches, user_of
         self._window = WindowRoutes(launches, workbench)
+        self._refusals = RefusalLog(steady)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -72,15 +75,15 @@ class BridgeApp:
             origin = self.gate.check(scope["method"], scope["path"], scope["headers"])
             return await self._run(scope, receive, origin)
         except LaunchError as error:
-            return _refused(error, scope, origin)
+            return self._refused(error, scope, origin)
         except TooLarge:
             error = LaunchError("prompt_too_large", "Prompt exceeds maximum size: the request is too large.")
-            return _refused(error, scope, origin)
+            return self._refused(error, scope, origin)
         except WrongType as error:
-            return _refused(LaunchError("unsupported_media_type", error.message), scope, origin)
+            return self._refused(LaunchError("unsupported_media_type", error.message), scope, origin)
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             refusal = report(log, "the launch bridge", error)
-            return _refused(LaunchError("internal_error", refusal.message), scope, origin)
+            return self._refused(LaunchError("internal_error", refusal.message), scope, origin)
 
     def _check_user(self, scope: Scope) -> None:
         """Another user of this machine could send any Origin."""
@@ -114,18 +117,15 @@ class BridgeApp:
         status, body = launch_answer(record)
         return JsonAnswer(body, status, answer_headers(origin))
 
-
-def _refused(error: LaunchError, scope: Scope, origin: str) -> Response:
-    shown = origin or header(scope["headers"], b"origin") or "none"
-    # Errors only, and never a word of a prompt.
-    log.error("%s: %s (origin: %s)", error.error, error.message, visible(shown[:200]))
-    status, body = error_answer(error)
-    headers = answer_headers(origin)
-    if (wait := error.fields.get("retry_after")) is not None:
-        headers["Retry-After"] = str(wait)
-    if status in (413, 415):
-        headers["Connection"] = "close"
-    return JsonAnswer(body, status, headers)
+    def _refused(self, error: LaunchError, scope: Scope, origin: str) -> Response:
+        self._refusals.add(error, origin or header(scope["headers"], b"origin") or "none")
+        status, body = error_answer(error)
+        headers = answer_headers(origin)
+        if (wait := error.fields.get("retry_after")) is not None:
+            headers["Retry-After"] = str(wait)
+        if status in (413, 415):
+            headers["Connection"] = "close"
+        return JsonAnswer(body, status, headers)
 
 
 def bridge_app(launches: IdempotentLaunches, gate: Gate, workbench: Workbench | None = None) -> ASGIApp:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope
@@ -21,7 +22,7 @@ from bascule.launch.gate import WINDOW, answer_headers
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.launch.record import LaunchRecord, launch_answer
-from bascule.launch.request import check_key, fields_of, request_of
+from bascule.launch.request import check_key, fields_of, repo_of, request_of
 from bascule.launch.site import check_trustable
 
 POLICY = (
@@ -33,6 +34,7 @@ FILES = {
     for path in ("window/window.js", "window/request.js", "js/visible.js", "css/window.css")
 }
 LAUNCH, TRUST, SESSION = "/window/launch", "/window/trust", "/window/session"
+CLONES = "/window/clones"
 OUTCOME = "/window/launch/"  # and an id
 MAX_TOKENS = 200
 TOKEN_SECONDS = 3600.0
@@ -107,6 +109,9 @@ class WindowRoutes:
         if path == LAUNCH:
             key = check_key(header(scope["headers"], b"idempotency-key"))
             return _launched(await self._launches.launch(request_of(fields), who=who, key=key))
+        if path == CLONES:
+            # Shown in the window only: the page that named the repository learns nothing of it.
+            return _told({"folders": await self._launches.launches.clones(repo_of(fields))})
         if path == SESSION and self._workbench is not None:
             offer = self._workbench.offers.add(request_of(fields), who)
             return _told({"url": f"{self._workbench.url}/#offer={offer}"})
@@ -121,7 +126,7 @@ def _launched(record: LaunchRecord) -> Response:
     return JsonAnswer(body, status, answer_headers(""))
 
 
-def _told(data: dict[str, str]) -> Response:
+def _told(data: dict[str, Any]) -> Response:
     return JsonAnswer({"success": True, "data": data}, 200, answer_headers(""))
 
 

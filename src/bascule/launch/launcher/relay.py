@@ -27,7 +27,14 @@ def relay(plan: Plan, prompt: str, environment: dict[str, str], report: Reporter
     pid, master = _spawn(plan["argv"], environment, size)
     report.started("typing")
     trust = TrustPrompt(**plan["trust"]) if plan["trust"] else None
-    typist = Typist(prompt, send=plan["send"], trust=trust, size=_cols_rows(size), now=time.monotonic())
+    typist = Typist(
+        prompt,
+        send=plan["send"],
+        trust=trust,
+        input_mark=plan["input_mark"],
+        size=_cols_rows(size),
+        now=time.monotonic(),
+    )
     with _raw(sys.stdin.fileno()), _size_changes() as changed:
         _Relay(master, typist, report, changed).run()
     _, status = os.waitpid(pid, 0)

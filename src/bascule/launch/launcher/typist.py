@@ -11,6 +11,7 @@ PASTE_BEGINS, PASTE_ENDS, ENTER = b"\x1b[200~", b"\x1b[201~", b"\r"
 QUIET_SECONDS = 0.3  # without output: the agent has drawn what it wanted to
 RESTLESS_SECONDS = 5.0  # it never stops drawing; its input is there all the same
 PATIENCE_SECONDS = 600.0  # a person may have to sign in first; a slow agent takes a large paste for minutes
+MARK_SECONDS = 60.0  # for the mark of an agent's input: a later version may have another one
 LOOK_SECONDS = 0.1
 SHOWN_CHARACTERS = 12
 
@@ -25,9 +26,17 @@ class Typist:
     """`outcome` is empty until it is over: `sent`, `typed` (left for a person to send) or `not_typed`."""
 
     def __init__(
-        self, prompt: str, *, send: bool, trust: TrustPrompt | None, size: tuple[int, int], now: float
+        self,
+        prompt: str,
+        *,
+        send: bool,
+        trust: TrustPrompt | None,
+        size: tuple[int, int],
+        now: float,
+        input_mark: str = "",
     ) -> None:
         self._prompt, self._send, self._trust = prompt, send, trust
+        self._input_mark = input_mark
         self._screen, self._modes = Screen(*size), ModeTracker()
         self._began = self._last_output = now
         self._may_paste_since: float | None = None
@@ -93,14 +102,20 @@ class Typist:
     def _is_ready(self, now: float) -> bool:
         if self._may_paste_since is None:
             return False
-        # opencode takes pastes before it has drawn its input, and loses them.
-        if not any(line.strip() for line in self._screen.text()):
+        if not self._has_input(now - self._may_paste_since):
             return False
         # Enter would answer this question, which is a person's to answer.
         if self._is_asked():
             return False
         quiet = now - self._last_output >= QUIET_SECONDS
         return quiet or now - self._may_paste_since >= RESTLESS_SECONDS
+
+    def _has_input(self, waited: float) -> bool:
+        """opencode takes pastes before it has drawn its input and loses them; Copilot keeps them unseen."""
+        lines = [line.strip() for line in self._screen.text()]
+        if self._input_mark and waited < MARK_SECONDS:
+            return any(line.startswith(self._input_mark) for line in lines)
+        return any(lines)
 
     def _is_asked(self) -> bool:
         asked = self._trust is not None and look(self._screen.text(), self._trust) is not None

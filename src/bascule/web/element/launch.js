@@ -117,10 +117,11 @@ export class BasculeLaunch extends HTMLElement {
   #fields() {
     /** @type {import('./reach.js').LaunchFields} */
     const fields = { prompt: '' };
-    const { mode, agent, directory } = this.#attributes('mode', 'agent', 'directory');
+    const { mode, agent, directory, repo } = this.#attributes('mode', 'agent', 'directory', 'repo');
     if (mode) fields.mode = mode;
     if (agent) fields.agent = agent;
     if (directory) fields.workingDirectory = directory;
+    if (repo) fields.repo = repo;
     try {
       const { prompt, for: selector, delta, format } = this.#attributes('prompt', 'for', 'delta', 'format');
       const source = { text: prompt, selector, quill: this.quill, delta: this.delta ?? delta, format };

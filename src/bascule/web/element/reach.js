@@ -3,7 +3,7 @@
 import { INVALID_ANSWER } from './words.js';
 
 /** @typedef {'insecure' | 'open' | 'granted' | 'prompt' | 'denied'} Access */
-/** @typedef {{ prompt: string, mode?: string, agent?: string, workingDirectory?: string }} LaunchFields */
+/** @typedef {import('../window/request.js').PromptRequest} LaunchFields */
 /** @typedef {{ ok: boolean, error: string, message: string, terminal: string, version: string | null }} Told */
 
 const POLL_MS = 300;

@@ -1,6 +1,13 @@
 /** What a page may hand over to the launch window, read with care. Pure. */
 
-/** @typedef {{ prompt: string, mode?: string, agent?: string, workingDirectory?: string }} PromptRequest */
+/**
+ * @typedef {object} PromptRequest `repo` is `owner/name`, where a page knows no folder
+ * @property {string} prompt
+ * @property {string} [mode]
+ * @property {string} [agent]
+ * @property {string} [workingDirectory]
+ * @property {string} [repo]
+ */
 
 export const MODES = /** @type {Record<string, string>} */ ({
   plan: 'Plan: it reads and plans, and changes nothing',
@@ -18,14 +25,16 @@ const SHOWN = 2000; // characters of a long prompt, before it is opened
 export function requestFrom(said) {
   const refused = (/** @type {string} */ problem) => ({ request: null, problem });
   if (typeof said !== 'object' || said === null) return refused('The page handed over no request.');
-  const { prompt, mode, agent, workingDirectory } = /** @type {Record<string, unknown>} */ (said);
+  const { prompt, mode, agent, workingDirectory, repo } = /** @type {Record<string, unknown>} */ (said);
   if (typeof prompt !== 'string' || !prompt) return refused('The page handed over no prompt.');
   if (mode !== undefined && !(typeof mode === 'string' && Object.hasOwn(MODES, mode)))
     return refused('The page asks for a mode that does not exist.');
-  for (const one of [agent, workingDirectory])
+  for (const one of [agent, workingDirectory, repo])
     if (one !== undefined && !(typeof one === 'string' && one.length <= MAX_WORDS))
-      return refused('The page asks for a folder or an agent that is no text.');
-  const fields = { prompt, mode, agent, workingDirectory };
+      return refused('The page asks for a folder, a repository or an agent that is no text.');
+  if (workingDirectory !== undefined && repo !== undefined)
+    return refused('The page asks for a folder and for a repository; it can name one of them.');
+  const fields = { prompt, mode, agent, workingDirectory, repo };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return { request: /** @type {PromptRequest} */ (Object.fromEntries(given)), problem: '' };
 }

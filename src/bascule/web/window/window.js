@@ -67,6 +67,7 @@ function show(found, from) {
   at('lead').textContent = 'A web page asks to run an agent on this computer. Nothing runs until you choose.';
   at('from').textContent = named ? origin : UNNAMED;
   at('folder').textContent = request.workingDirectory ? visible(request.workingDirectory) : 'your home folder';
+  if (request.repo) void findClones(request.repo);
   at('agent').textContent = request.agent ? visible(request.agent) : 'your default agent';
   at('mode').textContent = MODES[request.mode ?? ''] ?? 'Plan where the agent has it, else it asks before it acts';
   at('facts').hidden = at('what').hidden = at('buttons').hidden = false;
@@ -78,6 +79,43 @@ function show(found, from) {
   showPrompt(request.prompt);
   at('title').focus();
   arm();
+}
+
+/**
+ * The folders that the named repository is in, for the person to choose; the page is told none of them.
+ * @param {string} repo
+ */
+async function findClones(repo) {
+  const place = at('folder');
+  place.textContent = `the clone of ${visible(repo)} that was used last`;
+  try {
+    const { data } = await asked('/window/clones', { repo });
+    if (request?.repo !== repo) return;
+    chooseAmong(data.folders);
+  } catch (error) {
+    place.textContent = /** @type {Error} */ (error).message;
+    place.classList.add('is-bad');
+  }
+}
+
+/** @param {string[]} folders the latest used first */
+function chooseAmong(folders) {
+  /** @param {string} folder */
+  const use = (folder) => {
+    if (!request) return; // it was launched
+    const { repo: _, ...rest } = request;
+    request = { ...rest, workingDirectory: folder };
+  };
+  use(folders[0]);
+  if (folders.length === 1) {
+    at('folder').textContent = visible(folders[0]);
+    return;
+  }
+  const choice = document.createElement('select');
+  choice.setAttribute('aria-label', 'Folder');
+  choice.append(...folders.map((folder) => new Option(visible(folder), folder)));
+  choice.onchange = () => use(choice.value);
+  at('folder').replaceChildren(choice);
 }
 
 /** @param {string} from */
