@@ -16,12 +16,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
 from bascule.config.load import data_folder
 from bascule.daemon.device import Device
-from bascule.daemon.far_line import FarLine
 from bascule.daemon.host import Host
 from bascule.daemon.joining import Joining
 from bascule.daemon.launching import Launcher, histories_of
@@ -62,6 +62,9 @@ from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from bascule.daemon.uplink import LineEnd, Send
 
 log = logging.getLogger(__name__)
 
@@ -173,13 +176,14 @@ async def _serve(
             # Last: agents are asked for their versions from here on, which must not hold up the link.
             _connect(host, switchboard)
             closing.push_async_callback(joining.close)
-            joining.open(partial(FarLine, host, store, host.tapes))
+            joining.open(partial(_far_line, host, store))
             if (hub := read_hub_note(folder)) is not None:
                 joining.connect(hub.url, hub.token)
         ready(link, host.sessions.taken_up() if host is not None else ())
         # What was built so far stays until the end. Without this the first full collection looks through all
         # of it (50,000 objects, about 20 ms) in the middle of somebody's turn; it would find a dozen.
         gc.freeze()
+        gc.enable()
         stopped = asyncio.create_task(stop.wait(), name="stop")
         await asyncio.wait({stopped, serving}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
@@ -271,6 +275,13 @@ def _connect(host: Host, switchboard: Switchboard) -> None:
 
     hub_line = switchboard.attach(down, host.tapes)
     host_line = host.attach(up)
+
+
+def _far_line(host: Host, store: SqliteStore, send: "Send", close: Callable[[str], None]) -> "LineEnd":
+    """The daemon's end of a connection to another machine's hub, imported when there is one."""
+    from bascule.daemon.far_line import FarLine  # noqa: PLC0415 - only machines that have joined a hub pay for it
+
+    return FarLine(host, store, host.tapes, send, close)
 
 
 class HubNotes:

@@ -12,7 +12,7 @@ from tests.waiting import PATIENCE
 
 import acp
 from acp import schema
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import (
     AnyEvent,

@@ -20,7 +20,7 @@ AT_THE_END = """
 import gc, json, sys
 from bascule.cli import main
 main()
-print(json.dumps({"modules": list(sys.modules), "frozen": gc.get_freeze_count()}))
+print(json.dumps({"modules": list(sys.modules), "frozen": gc.get_freeze_count(), "collects": gc.isenabled()}))
 """
 
 
@@ -70,10 +70,13 @@ async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_
         out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     noted = json.loads(out)
     assert "bascule.app" in noted["modules"]
-    late = ("bascule.client", "bascule.drivers.codex", "bascule.drivers.plain")
+    drivers = ("bascule.drivers.acp.driver", "bascule.drivers.codex", "bascule.drivers.plain")
+    machines = ("bascule.daemon.far_line", "bascule.hub.daemon_socket", "websockets.asyncio.client")
+    late = ("bascule.client", "psutil", *drivers, *machines)
     assert set(late) & set(noted["modules"]) == set()
     # What the start built is no part of a collection in the middle of a turn.
     assert noted["frozen"] > 10_000
+    assert noted["collects"]  # it is switched off during the start, and on again
 
 
 async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_dir: Path):

@@ -13,5 +13,5 @@ def test_a_driver_is_begun_and_restored_as_the_class_that_the_table_names(protoc
     module, name = DRIVERS[protocol]
     for one in (driver, again):
         assert type(one).__name__ == name
-        assert type(one).__module__.startswith(f"{module}.")
+        assert f"{type(one).__module__}.".startswith(f"{module}.")
     assert again.state() == driver.state()

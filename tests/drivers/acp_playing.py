@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.drivers.playing import Message, Play, messages_of
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import AnyEvent, PermissionAnswered, PermissionRequested, QuestionAnswered
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.drivers.playing import messages_of, names_in
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import DriverLaunch
 from bascule.model.codec import decode_event, encode

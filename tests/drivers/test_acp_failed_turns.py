@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.drivers.test_acp_driver import line, opened, prompt, sent_by, update
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.acp.turns import NOTHING_SAID
 from bascule.drivers.base import STOPPED_BY_ITSELF, DriverLaunch
 from bascule.model.events import (

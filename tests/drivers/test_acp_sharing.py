@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.acp.state import ID_RANGE, Greeting, Joining
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import (

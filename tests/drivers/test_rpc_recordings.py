@@ -17,7 +17,7 @@ from tests.drivers.playing import RECORDINGS, Play, by_line, encode_line, in_pie
 from tests.drivers.recorded import as_json, merged
 from tests.drivers.rpc_regolden import RESUMED
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.base import Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.model.codec import decode_event, encode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.base import Driver
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.plain import PlainDriver

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import errno
+import gc
 import os
 import sys
 import threading
@@ -79,6 +80,9 @@ def _running_words(titles: Sequence[str]) -> str:
 
 
 def _serve(settings: Settings, ready: Callable[[str, Sequence[str]], None], *, agents: bool) -> int:
+    # What is imported and built until the server is ready stays: looking through it for garbage is a tenth
+    # of a start. `app` switches the collection on again.
+    gc.disable()
     # Last, so that a wrong setting is named before the server's rooms are loaded.
     import uvloop
 

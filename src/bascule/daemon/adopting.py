@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable
 
+from bascule.daemon.driver_table import shared
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
 from bascule.daemon.processes.labels import with_label
 from bascule.daemon.processes.shared_processes import lost
-from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
 from bascule.model.errors import BasculeError, StoreDamaged
 from bascule.model.events import (
@@ -172,8 +172,7 @@ class Adopter:
                 ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
                 return
         at = self._sessions.connections.adopt(started, self._launcher.title(started.agent), plan)
-        driver = self._launcher.driver(started, point.driver_state)
-        assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
+        driver = shared(self._launcher.driver(started, point.driver_state))
         supervisor = self._sessions.take_shared(ledger, driver, point, at, self._services)
         weaken(ledger)
         if gone:

@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bascule.daemon.uplink import Attach, HubAddress, Uplink
 from bascule.link.uplink import UplinkStatus
 from bascule.model.errors import AgentUnavailable
+
+if TYPE_CHECKING:
+    from bascule.daemon.uplink import Attach, Uplink
 
 
 class Notes(Protocol):
@@ -30,7 +32,7 @@ class Joining:
         self._running: asyncio.Task[None] | None = None
         self._decided = asyncio.Event()
 
-    def open(self, attach: Attach) -> None:
+    def open(self, attach: "Attach") -> None:
         """The daemon is there: `attach` gives a new connection its end in it."""
         self._attach = attach
 
@@ -42,6 +44,8 @@ class Joining:
         """Keep connected to this hub from now on."""
         if self._attach is None:
             raise AgentUnavailable("This machine's sessions are still being taken up; try again.")
+        from bascule.daemon.uplink import HubAddress, Uplink  # noqa: PLC0415 - slow to load: a WebSocket client
+
         address = HubAddress(url, token, self._device)
         self._decided.clear()
         self._uplink = Uplink(address, self._attach, self._clock, self._steady, self._tell)

@@ -17,11 +17,10 @@ from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.agents.unasked import sentences
-from bascule.daemon.driver_table import DRIVERS, begun, restored
+from bascule.daemon.driver_table import DRIVERS, begun, joined, restored
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
 from bascule.daemon.trusted import TrustedFolders
-from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
 from bascule.drivers.terminal import TerminalDriver
@@ -219,7 +218,7 @@ class Launcher:
         if started.driver not in DRIVERS:
             raise NotSupported(f"This version can't speak {started.driver!r} with {started.agent}.")
         if joining is not None:
-            return AcpDriver(self._launch(started, history), joining=joining)
+            return joined(self._launch(started, history), joining)
         if state is not None:
             return restored(started.driver, state)
         return begun(started.driver, self._launch(started, history))

@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
 from bascule.daemon.processes.shared_processes import SharedProcesses
 from bascule.daemon.tape_archive import TapeArchive
-from bascule.drivers.acp import AcpDriver
 from bascule.drivers.base import Driver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.model.errors import HostError
@@ -34,6 +34,9 @@ from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.spool import SpoolReader
 from bascule.transport.times import times_file
 from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
+
+if TYPE_CHECKING:
+    from bascule.drivers.acp.driver import AcpDriver
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +122,7 @@ class LiveSessions:
         return supervisor, process
 
     def take_shared(
-        self, ledger: Ledger, driver: AcpDriver, point: ResumePoint, at: SharedProcess, services: Services
+        self, ledger: Ledger, driver: "AcpDriver", point: ResumePoint, at: SharedProcess, services: Services
     ) -> SharedSupervisor:
         """As `take`, on a process that others may use as well."""
         record = ledger.record

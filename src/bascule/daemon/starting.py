@@ -9,12 +9,12 @@ from datetime import datetime
 from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
+from bascule.daemon.driver_table import shared
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.live_sessions import LiveSession, LiveSessions, process_name
 from bascule.daemon.pending_start import PendingStart, fresh_point
 from bascule.daemon.processes.labels import with_label
-from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
 from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
 from bascule.model.errors import Field, InvalidInput, LimitReached, NotSupported
@@ -218,8 +218,7 @@ class Starter:
         start = start._replace(started=replace(start.started, process=at.name))
         plan = with_label(self._launcher.plan(start.started, at.name), record.session_id, start.started)
         joining, out, err = at.joining()
-        driver = self._launcher.driver(start.started, history=record.seq == 0, joining=joining)
-        assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
+        driver = shared(self._launcher.driver(start.started, history=record.seq == 0, joining=joining))
         writes = start.first_writes(driver)
         committed = start.log(driver, writes, driver.settled(), out, err)
         fresh = fresh_point(record, ledger.pending, out, err)

@@ -7,12 +7,12 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from bascule.hub import daemon_socket
 from bascule.hub.api import (
     answers,
     audit,
     cast,
     comparisons,
+    daemon_link,
     files,
     found,
     git,
@@ -33,7 +33,7 @@ from bascule.hub.api import limits as limits_api
 from bascule.hub.api import projects as projects_api
 from bascule.hub.api import prompts as prompts_api
 from bascule.hub.api import uplink as uplink_api
-from bascule.hub.api.endpoint import routes_of
+from bascule.hub.api.endpoint import AdmittedRoute
 from bascule.hub.api.openapi import description_of
 from bascule.hub.api.operation import Operation, Table
 from bascule.hub.api.responses import error_object
@@ -96,7 +96,7 @@ def operation_table() -> Table:
     ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [
-        *daemon_socket.OPERATIONS,
+        *daemon_link.OPERATIONS,
         *subscriptions.OPERATIONS,
         *viewer.OPERATIONS,
         *launch.OPERATIONS,
@@ -174,7 +174,7 @@ def build_app(
     switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
-    app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
+    app = Starlette(routes=[AdmittedRoute(hub)], middleware=[Middleware(SecurityHeaders), door])
     app.router.redirect_slashes = False
     app.state.hub, app.state.table = hub, table
     return app

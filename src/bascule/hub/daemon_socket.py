@@ -8,7 +8,6 @@ from collections.abc import Coroutine
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
-from bascule.hub.api.operation import Operation
 from bascule.hub.audit_inflow import AuditInflow
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
@@ -202,7 +201,7 @@ class DaemonSocket:
             self._connection.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, option, AHEAD)
 
 
-async def connect_daemon(call: AnyCall) -> None:
+async def connect(call: AnyCall) -> None:
     named = header(call.scope["headers"], CLIENT_ID.lower().encode())
     device = call.holder.device
     if device is None or named != device:
@@ -210,15 +209,3 @@ async def connect_daemon(call: AnyCall) -> None:
     if not any(one == SUBPROTOCOL for one in call.scope.get("subprotocols", ())):
         raise Forbidden(f"Speak the subprotocol {SUBPROTOCOL}.")
     await DaemonSocket(call, device).run()
-
-
-OPERATIONS = (
-    Operation(
-        method="WS",
-        path="/ws/daemon",
-        need="daemon",
-        run=connect_daemon,
-        summary="WebSocket of a machine that has joined",
-        described=False,
-    ),
-)

@@ -46,6 +46,15 @@ def encode_logged(seq: int, at: str, event: AnyEvent) -> bytes:
     return b'{"seq":%d,"at":"%s","event":%s}' % (seq, at.encode(), _encoder.encode(event))
 
 
+def encode_log(log: list[Logged]) -> list[bytes]:
+    """Many at a time, each as `encode_logged` has it: half the time a row of a flood takes."""
+    bodies = _encoder.encode_lines(log).split(b"\n")
+    if len(bodies) != len(log) + 1:  # an event holds JSON that somebody else wrote, over several lines
+        return [_encoder.encode(logged) for logged in log]
+    bodies.pop()
+    return bodies
+
+
 def decode_logged(data: bytes) -> Logged:
     return _logged.decode(data)
 

@@ -160,6 +160,12 @@ class SessionFold:
             record.held = sum(one.held for one in self.pending.queue)
         return self._advance_requests(event, logged) if kind in CHANGES_REQUESTS else ()
 
+    def only_moves(self, event: AnyEvent) -> bool:
+        """Whether a tool's change changes nothing here but the number, as nearly all of them do."""
+        if type(event) is not ToolChanged or self.requests or event.diffs:
+            return False
+        return event.status != "done" or "https://" not in event.output[-_MAX_URL:]
+
     def forget(self, states: Container[RequestState], keep: int = 0) -> None:
         """Forget the requests in these states, all but the newest `keep`."""
         found = [request.request_id for request in self.requests.values() if request.state in states]

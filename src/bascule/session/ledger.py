@@ -128,7 +128,9 @@ class Ledger:
         for event in events:
             seq += 1
             # Nearly all only move the number, which is set below.
-            if type(event) not in NO_RECORD_CHANGE and self._fold.apply(Logged(seq, at, event)):
+            if type(event) in NO_RECORD_CHANGE or self._fold.only_moves(event):
+                continue
+            if self._fold.apply(Logged(seq, at, event)):
                 self._fold.forget(SETTLED, SETTLED_KEPT)
         if events:
             self.record.seq, self.record.updated_at = seq, at

@@ -50,18 +50,17 @@ class Patience:
         if self._driver.spoken:
             self._deadlines.cancel(START)
         for event in events:
-            if type(event) not in COUNTED:
+            kind = type(event)
+            if kind not in COUNTED:
                 continue
-            match event:
-                case ToolStarted(tool_id=tool_id):
-                    self._tools.add(tool_id)
-                case ToolChanged(tool_id=tool_id) if event.status != "running":
-                    self._tools.discard(tool_id)
-                case TurnEnded():
-                    self._tools.clear()
-                    self._told = False
-                case _:
-                    pass
+            if isinstance(event, ToolStarted):
+                self._tools.add(event.tool_id)
+            elif isinstance(event, ToolChanged):
+                if event.status != "running":
+                    self._tools.discard(event.tool_id)
+            else:  # the turn ended
+                self._tools.clear()
+                self._told = False
         self._deadlines.cancel(QUIET)
         self.look()
 

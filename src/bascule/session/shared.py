@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import AgentUnavailable, Refusal
 from bascule.model.events import AnyEvent, Note, SessionFailed, TurnEnded
@@ -21,6 +21,9 @@ from bascule.session.silence import Silence
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import ResumePoint
 
+if TYPE_CHECKING:
+    from bascule.drivers.acp.driver import AcpDriver
+
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
 # What the agent answered with an error: pushed at once besides being in the log.
 COULD_NOT = "Could not connect to {title}: {how}. Check that it runs by itself, then try again."
@@ -33,7 +36,7 @@ class SharedSupervisor(Supervisor):
         self,
         ledger: Ledger,
         slot: Slot,
-        driver: AcpDriver,
+        driver: "AcpDriver",
         point: ResumePoint,
         limits: Limits,
         clock: Callable[[], float],

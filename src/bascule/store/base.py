@@ -1,11 +1,12 @@
 """What a store is given and what it gives: steps, rows, pages, hits. `protocols.py` says what it does."""
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from bascule.model.codec import encode
+from bascule.model.codec import Logged, encode
 from bascule.model.commands import Actor, Command, Envelope
 from bascule.model.events import AnyEvent
 from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
@@ -95,6 +96,10 @@ class Batch(Struct):
     audit: list[AuditRecord] = []
     reply: StoredReply | None = None
     sync: bool = False  # report the commit only once it would survive a power cut
+
+    def log(self) -> list[Logged]:
+        numbers = range(self.first_seq, self.first_seq + len(self.events))
+        return list(map(Logged, numbers, repeat(self.at), self.events))
 
 
 class ResumePoint(Struct):

@@ -8,7 +8,7 @@ rest as well.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby, repeat
+from itertools import groupby
 
 from bascule.model.codec import Logged
 from bascule.model.entries import AnyEntry, Fold, TextEntry
@@ -125,7 +125,7 @@ class SessionState:
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
         numbers = range(batch.first_seq, batch.first_seq + len(bodies))
-        self._extend(list(map(Logged, numbers, repeat(batch.at), batch.events)), numbers, bodies)
+        self._extend(batch.log(), numbers, bodies)
         self._move_marks(batch)
 
     def take_in(self, log: list[Logged], bodies: list[bytes], device: str) -> None:
@@ -139,7 +139,8 @@ class SessionState:
         self.rows += map(Row, numbers, bodies)
         self._tail_bytes += sum(map(len, bodies))
         for logged in log:
-            if type(logged.event) not in NO_RECORD_CHANGE:
+            event = logged.event
+            if type(event) not in NO_RECORD_CHANGE and not self._session.only_moves(event):
                 self._advance(logged)
         if log:
             self.row.record.seq, self.row.record.updated_at = log[-1].seq, log[-1].at

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bascule.model.codec import encode_logged
+from bascule.model.codec import encode_log
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
 from bascule.store.engine import Engine
@@ -60,8 +60,7 @@ class AppendStep(RowsStep):
 
     def prepare(self) -> None:
         """The only time an event is encoded: these bytes go to the database, the link and the browser."""
-        seq, at = self.batch.first_seq, self.batch.at
-        self.bodies = [encode_logged(seq + n, at, event) for n, event in enumerate(self.batch.events)]
+        self.bodies = encode_log(self.batch.log())
         self.size = sum(map(len, self.bodies))
 
     def run(self, transaction: Transaction) -> None:

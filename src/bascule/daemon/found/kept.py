@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 from msgspec import Struct
 
 from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.found import sqlite_history
 from bascule.daemon.found.places import Place, Spotted, spot
-from bascule.drivers.history import claude, codex, copilot, gemini
 from bascule.drivers.history.builder import History
 from bascule.drivers.line_splitter import LineSplitter, Oversize
 from bascule.model.errors import HostError
@@ -17,12 +17,7 @@ MAX_FILE = 512 * 1024 * 1024
 CHUNK = 256 * 1024
 
 Lines = Callable[[], Iterator[bytes]]
-FORMATS: dict[str, Callable[[Lines], History]] = {
-    "claude": claude.read,
-    "codex": codex.read,
-    "gemini": gemini.read,
-    "copilot": copilot.read,
-}
+FORMATS = ("claude", "codex", "gemini", "copilot")  # of files; each has a module in drivers/history
 
 
 class Unreadable(HostError):
@@ -79,7 +74,7 @@ class Cabinet:
         with ConfinedFolder(self._home, self._own).file(path) as (descriptor, info):
             if info.st_size > MAX_FILE:
                 raise Unreadable(f"{path} is larger than {MAX_FILE >> 20} MiB.")
-            return FORMATS[self.place.format](lambda: whole_lines(descriptor, info.st_size))
+            return _reader(self.place.format)(lambda: whole_lines(descriptor, info.st_size))
 
     def _rows(self, spotted: Spotted) -> list[KeptConversation]:
         """Rows are looked at again only when the database, or what waits to go into it, changed."""
@@ -97,6 +92,11 @@ class Cabinet:
             session.updated / 1000,
             lambda: sqlite_history.read(self._home, spotted, session.session_id),
         )
+
+
+def _reader(name: str) -> Callable[[Lines], History]:
+    """Imported with the first conversation of its format: no start of the server waits for it."""
+    return import_module(f"bascule.drivers.history.{name}").read
 
 
 def whole_lines(descriptor: int, size: int) -> Iterator[bytes]:

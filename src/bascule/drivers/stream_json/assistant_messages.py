@@ -8,7 +8,7 @@ from bascule.drivers.line_reader import keep
 from bascule.drivers.stream_json.open_messages import OpenMessages
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
-from bascule.drivers.stream_json.tools import kind_of, plan_in, title_of
+from bascule.drivers.stream_json.tools import PLANS, kind_of, plan_in, title_of_raw
 from bascule.drivers.stream_json.turns import tell_failure
 from bascule.drivers.stream_json.wire import (
     Assistant,
@@ -186,12 +186,11 @@ class Messages:
         if tool_id in self._state.tools:
             return
         self._state.remember_tool(tool_id, OpenTool(name, parent))
-        arguments = loosely(call)
         # A copy: the raw input is a part of its line, which would stay in memory with it.
         self._out.put(
-            ToolStarted(tool_id, name, title_of(name, arguments), kind_of(name), call.copy(), parent)
+            ToolStarted(tool_id, name, title_of_raw(name, call), kind_of(name), call.copy(), parent)
         )
-        plan = plan_in(name, arguments)
+        plan = plan_in(name, loosely(call)) if name == PLANS else None
         if plan is not None:
             self._out.put(PlanChanged(plan))
 

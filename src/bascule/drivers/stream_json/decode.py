@@ -80,10 +80,7 @@ class Decoder:
         except msgspec.ValidationError as error:
             why = self._other(line, error)
         else:
-            if isinstance(said, StreamEvent):
-                why = self._messages.stream(said)
-            else:
-                why = self._understand(said, line)
+            why = self._messages.stream(said) if type(said) is StreamEvent else self._understand(said, line)
         if why is None:
             self._state.spoken = True
         return why
@@ -96,15 +93,15 @@ class Decoder:
         self._state.tools.clear()
 
     def _understand(self, said: Assistant | User | ControlRequest, line: bytes) -> str | None:
+        if isinstance(said, User):
+            self._state.passed(said.uuid, said.parent_tool_use_id)
+            return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
         if not line.isascii():
             line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
         if isinstance(said, Assistant):
             self._state.passed(said.uuid, said.parent_tool_use_id)
             self._messages.complete(said, line)
             return None
-        if isinstance(said, User):
-            self._state.passed(said.uuid, said.parent_tool_use_id)
-            return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
         return self._requests.request(said)
 
     def _other(self, line: bytes, error: msgspec.ValidationError) -> str | None:

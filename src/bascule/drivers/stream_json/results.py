@@ -14,17 +14,20 @@ def change_by(
     tool_id: str, content: object, is_error: object, outcome: JsonObject, meta: JsonObject
 ) -> ToolChanged:
     """`content` is for the model, `outcome` the structured result beside it, `meta` how it was decided."""
-    output = content if isinstance(content, str) else _texts(_blocks(content))
+    if isinstance(content, str):  # as nearly all are
+        output, images = content, ()
+    else:
+        output, images = _texts(_blocks(content)), _images(content)
     status = _status(output, is_error, meta)
     if not outcome:
-        return ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), images=_images(content))
+        return ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), images=images)
     return ToolChanged(
         tool_id,
         status,
         clip(_report(outcome) or output, MAX_OUTPUT),
         diffs_in(outcome) if status == "done" else (),
         locations_in(outcome),
-        _images(content),
+        images,
     )
 
 
@@ -59,8 +62,6 @@ def _texts(blocks: list[JsonObject]) -> str:
 
 
 def _images(content: object) -> tuple[Image, ...]:
-    if isinstance(content, str):
-        return ()
     found: list[Image] = []
     for block in _blocks(content):
         source = mapping(block, "source")

@@ -96,7 +96,7 @@ class DriverState(Struct, omit_defaults=True):
 
     def passed(self, uuid: object, parent: object) -> None:
         """A message went by; those of a sub-agent (`parent`) are no part of the conversation itself."""
-        if isinstance(uuid, str) and len(uuid) <= MAX_ID and parent is None:
+        if parent is None and isinstance(uuid, str) and len(uuid) <= MAX_ID:
             self.last = uuid
 
     def foreign_id(self, request_id: str) -> str:

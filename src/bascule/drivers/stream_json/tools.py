@@ -1,12 +1,18 @@
 """Describes Claude Code's tools: kind, title, plan and diffs of a call; permission suggestions in words."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
 
 from bascule.drivers.lenient import (
+    DECODE_ERRORS,
     JsonObject,
     as_object,
     clip,
     items,
+    loosely,
     mapping,
     objects,
     text,
@@ -77,8 +83,29 @@ _FIXED_TITLES = {
 }
 
 
+def _decoder_of(field: str) -> Callable[[Raw], Any]:
+    """Reads one field of a call's input, and skips all others."""
+    input_of = msgspec.defstruct("Input", [("about", object, None)], rename={"about": field}, gc=False)
+    return msgspec.json.Decoder(input_of).decode
+
+
+_ABOUT = {name: _decoder_of(field) for name, (_, field) in _TITLES.items()}
+
+
 def kind_of(name: str) -> ToolKind:
     return KINDS.get(name, "other")
+
+
+def title_of_raw(name: str, call: Raw) -> str:
+    """The title of a call whose input nobody has decoded: for a known tool, one of its fields is enough."""
+    decode = _ABOUT.get(name)
+    if decode is None:
+        return title_of(name, loosely(call))
+    try:
+        about: object = decode(call).about
+    except DECODE_ERRORS:
+        return name
+    return clip(f"{_TITLES[name][0]}{about}", MAX_TITLE) if about and isinstance(about, str) else name
 
 
 def title_of(name: str, call: JsonObject) -> str:
@@ -97,9 +124,12 @@ def title_of(name: str, call: JsonObject) -> str:
     return clip(name, MAX_TITLE)
 
 
+PLANS = "TodoWrite"  # the tool whose calls set the plan
+
+
 def plan_in(name: str, call: JsonObject) -> tuple[PlanItem, ...] | None:
-    """The plan that a TodoWrite call sets; None for other calls."""
-    if name != "TodoWrite" or not isinstance(call.get("todos"), list):
+    """The plan that such a call sets; None for other calls."""
+    if name != PLANS or not isinstance(call.get("todos"), list):
         return None
     return tuple(_plan_item(todo) for todo in objects(call, "todos"))
 

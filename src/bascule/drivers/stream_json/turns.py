@@ -133,9 +133,11 @@ def hear_user(state: DriverState, out: EventBuffer, said: User, settled: Callabl
                 why = "a tool result without the id of its call"
                 continue
             state.tools.pop(tool_id, None)
-            outcome, meta = as_object(said.tool_use_result), _meta(said, tool_id)
+            outcome = {} if said.tool_use_result is None else as_object(said.tool_use_result)
+            meta = {} if said.tool_result_meta is None else _meta(said.tool_result_meta, tool_id)
             out.put(change_by(tool_id, block.content, block.is_error, outcome, meta))
-            settled(tool_id)
+            if state.requests:
+                settled(tool_id)
         elif block.type == "text":
             _hear_text(state, out, said, block.text or "")
         elif block.type not in _ECHOED:
@@ -143,10 +145,8 @@ def hear_user(state: DriverState, out: EventBuffer, said: User, settled: Callabl
     return why
 
 
-def _meta(said: User, tool_id: str) -> JsonObject:
-    if said.tool_result_meta is None:
-        return {}
-    metas = {text(meta, "id"): meta for meta in objects({"": said.tool_result_meta}, "")}
+def _meta(told: object, tool_id: str) -> JsonObject:
+    metas = {text(meta, "id"): meta for meta in objects({"": told}, "")}
     return metas.get(tool_id) or {}
 
 

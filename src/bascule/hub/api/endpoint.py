@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import convert, header, json_object, query_object
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.api.operation import Operation
 from bascule.hub.api.responses import JsonAnswer, error_answer
 from bascule.hub.api.session_lookup import require_session
 from bascule.hub.api.socket_messages import device_of
@@ -25,16 +25,17 @@ log = logging.getLogger("bascule.hub")
 KEY_LENGTH = 200
 
 
-class Endpoint:
-    """The ASGI app of one operation. It runs only for a request that was admitted to this operation."""
+class AdmittedRoute(BaseRoute):
+    """The only route: it runs the operation that a request was admitted to. The door has found it already."""
 
-    def __init__(self, hub: Hub, operation: Operation) -> None:
-        self._hub, self._operation = hub, operation
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return Match.FULL, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         admitted: Admitted = scope["bascule.admitted"]
-        if admitted.operation is not self._operation:
-            raise RuntimeError("The router and the door disagree about a route.")
         begun = False
 
         async def noting_send(message: Message) -> None:
@@ -53,18 +54,19 @@ class Endpoint:
     async def _answer(
         self, admitted: Admitted, scope: Scope, receive: Receive, send: Send
     ) -> Response | None:
+        operation = admitted.operation
         try:
-            result = await self._operation.run(await self._call(admitted, scope, receive, send))
+            result = await operation.run(await self._call(admitted, scope, receive, send))
             if result is None or isinstance(result, Response):
                 return result
             return JsonAnswer(with_ok(result) if isinstance(result, Done) else result)
         except BasculeError as error:
             return error_answer(error, _retry(error))
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
-            return error_answer(report(log, f"{self._operation.method} {self._operation.path}", error))
+            return error_answer(report(log, f"{operation.method} {operation.path}", error))
 
     async def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
-        operation = self._operation
+        operation = admitted.operation
         body, device = _parameters(operation, admitted, scope)
         session = await require_session(self._hub, body.session_id) if operation.in_session else None  # type: ignore[attr-defined]
         return Call[Any](
@@ -81,17 +83,6 @@ class Endpoint:
             device=device,
             session=session,
         )
-
-
-def routes_of(hub: Hub, table: Table) -> list[BaseRoute]:
-    routes: list[BaseRoute] = []
-    for operation in table.routes:
-        endpoint = Endpoint(hub, operation)
-        if operation.method == "WS":
-            routes.append(WebSocketRoute(operation.path, endpoint))
-        else:
-            routes.append(Route(operation.path, endpoint, methods=[operation.method]))
-    return routes
 
 
 def _parameters(operation: Operation, admitted: Admitted, scope: Scope) -> tuple[Struct, str | None]:

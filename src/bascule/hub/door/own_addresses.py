@@ -4,8 +4,6 @@ import ipaddress
 import socket
 from collections.abc import Callable, Iterable
 
-import psutil
-
 from bascule.api.answers import ServerAddress
 from bascule.hub.door.hosts import Doorway
 from bascule.model.loopback import is_loopback
@@ -16,6 +14,8 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 
 def interface_addresses() -> list[str]:
     """Of this machine's network interfaces; those that need the interface's name with them are left out."""
+    import psutil  # noqa: PLC0415 - slow to load, for a list that few people ask for
+
     families = (socket.AF_INET, socket.AF_INET6)
     found = [one for card in psutil.net_if_addrs().values() for one in card if one.family in families]
     return [one.address for one in found if "%" not in one.address]
