@@ -40,6 +40,7 @@ def expanded(path: str, environ: Mapping[str, str]) -> str:
 def _problems(settings: Settings) -> Iterator[Problem]:
     yield from _wrong_paths(settings)
     yield from _wrong_address(settings)
+    yield from _wrong_store(settings)
     for origin in settings.allowed_origins:
         message = origin_problem(origin)
         if message:
@@ -62,6 +63,14 @@ def _problems(settings: Settings) -> Iterator[Problem]:
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:
                 yield Problem(f"{table}.{name}", f"{value} is below zero; write 0 or more.")
+
+
+def _wrong_store(settings: Settings) -> Iterator[Problem]:
+    if settings.store and not settings.store.startswith(("postgresql://", "postgres://")):
+        # It may hold a password: it is not repeated.
+        yield Problem(
+            "store", "is no address of a PostgreSQL database; write postgresql://user@host/database."
+        )
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:
