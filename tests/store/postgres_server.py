@@ -10,10 +10,12 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
+
+import pytest
 
 NOT_HERE = (
     "PostgreSQL is not installed (Debian: apt install postgresql, asyncpg: pip install 'bascule[postgres]'), "
@@ -27,8 +29,19 @@ _numbers = itertools.count(1)
 class Server:
     """`admin` is the address of a database from which others are made."""
 
-    def __init__(self, admin: str) -> None:
+    def __init__(self, admin: str, control: Callable[[str], None] | None = None) -> None:
         self.admin = admin
+        self._control = control
+
+    def stop(self) -> None:
+        """As a power cut would."""
+        if self._control is None:
+            pytest.skip("the server of BASCULE_TEST_POSTGRES is not ours to stop")
+        self._control("stop")
+
+    def start(self) -> None:
+        assert self._control is not None
+        self._control("start")
 
     def named(self, database: str) -> str:
         parts = urlsplit(self.admin)
@@ -99,11 +112,16 @@ def running_server() -> Iterator[Server]:
         )
         options = f"{QUICK} -c listen_addresses= -c unix_socket_directories={folder}"
         log = str(Path(folder) / "log")
-        call(str(bin_folder / "pg_ctl"), "-D", str(data), "-o", options, "-l", log, "-w", "start")
+
+        def control(what: str) -> None:
+            given = ("-o", options, "-l", log) if what == "start" else ("-m", "immediate")
+            call(str(bin_folder / "pg_ctl"), "-D", str(data), *given, "-w", what)
+
+        control("start")
         try:
-            yield Server(f"postgresql://ana@/postgres?host={folder}")
+            yield Server(f"postgresql://ana@/postgres?host={folder}", control)
         finally:
-            call(str(bin_folder / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop")
+            control("stop")
 
 
 def _unprivileged() -> pwd.struct_passwd | None:

@@ -174,8 +174,9 @@ async def _answers(
     logs=_logs,
     queries=st.lists(_words.filter(lambda one: any(map(str.isalnum, one))), min_size=2, max_size=4),
 )
+@pytest.mark.row("X11")
 # To make a failing example smaller would take a database for each try.
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 async def test_the_same_rows_give_the_same_answers_on_both_databases(
     server: Server,
     template: str,
@@ -264,6 +265,7 @@ async def _fails(server: Server, url: str, *statements: str) -> str:
     return type(caught.value).__name__
 
 
+@pytest.mark.row("X11")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_neither_the_hubs_role_nor_the_owner_changes_the_log(
     change: str, hub: DatabaseStore, server: Server, url: str
@@ -327,6 +329,7 @@ async def test_an_address_without_a_database_is_named_in_the_refusal(server: Ser
         await _open("postgresql://127.0.0.1:1/x", clock)
 
 
+@pytest.mark.row("X11")
 async def test_connections_that_are_cut_are_made_again_and_nothing_is_lost(
     hub: DatabaseStore, server: Server, url: str
 ) -> None:
@@ -339,6 +342,28 @@ async def test_connections_that_are_cut_are_made_again_and_nothing_is_lost(
         async with asyncio.timeout(PATIENCE):
             await hub.writable()
             await hub.take_in(LAPTOP, "s1", 1, rows[:end])
+    assert [row.body for row in await hub.read("s1", 0)] == rows
+
+
+@pytest.mark.row("X11")
+async def test_while_the_server_is_away_nothing_is_taken_and_the_hub_goes_on_by_itself(
+    hub: DatabaseStore, server: Server
+) -> None:
+    rows = as_rows([BEGUN, *[text(f"{n} ") for n in range(9)]])
+    await hub.take_in(LAPTOP, "s1", 1, rows[:5])
+    await asyncio.to_thread(server.stop)
+    try:
+        with pytest.raises(StorageFailed, match="can't be reached"):
+            await hub.take_in(LAPTOP, "s1", 6, rows[5:])
+        assert hub.storage_problem is not None
+        with pytest.raises(StorageFailed):
+            await hub.read("s1", 0)
+    finally:
+        await asyncio.to_thread(server.start)
+    async with asyncio.timeout(PATIENCE):
+        await hub.writable()
+    assert hub.storage_problem is None
+    await hub.take_in(LAPTOP, "s1", 6, rows[5:])
     assert [row.body for row in await hub.read("s1", 0)] == rows
 
 
