@@ -30,7 +30,7 @@ async def refusing(daemon: RunningDaemon, how: tuple[str, str]) -> AsyncIterator
     assert daemon.store.storage_problem is None
     yield
     # The problem keeps the writer from its own connection, so the limit is lifted behind its back.
-    daemon.store._writer._connection.execute(how[1])  # pyright: ignore[reportPrivateUsage]
+    daemon.store.engine.connection.execute(how[1])
     async with asyncio.timeout(PATIENCE):
         await daemon.store.writable()
 

@@ -217,7 +217,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(taking_in, "decode_leniently", decode)
     monkeypatch.setattr("bascule.store.reader.decode_leniently", decode)
-    for module in ("sqlite", "taking_in"):
+    for module in ("database", "taking_in"):
         monkeypatch.setattr(f"bascule.store.{module}.vocabulary", lambda: "newer")
 
 
