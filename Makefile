@@ -97,4 +97,5 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt web/check.py
 	@$(PY) web/check.py --fetch
 	@sh .ci/browser
 	@sh .ci/desktop
+	@sh .ci/postgres
 	@touch $@

@@ -60,6 +60,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.protocols import HubDatabase
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
@@ -83,11 +84,12 @@ async def serve(settings: Settings, *, ready: Ready, agents: bool = True) -> int
     folder = Path(settings.data_dir)
     prepare(folder)
     async with AsyncExitStack() as closing:
-        store = _open_store(folder)
+        own = _open_store(folder) if agents or not settings.store else None
+        store = own or await _open_shared_store(settings.store)
         closing.push_async_callback(store.close)
         listening = bind(settings)
         closing.callback(listening.close)
-        await _serve(settings, folder, store, listening, ready, agents=agents)
+        await _serve(settings, folder, store, listening, ready, own if agents else None)
     return 0
 
 
@@ -103,15 +105,22 @@ def _open_store(folder: Path) -> SqliteStore:
         ) from error
 
 
+async def _open_shared_store(url: str) -> HubDatabase:
+    from bascule.store.postgres.store import PostgresStore  # noqa: PLC0415 - it needs an extra
+
+    return await PostgresStore.open(url, clock=time.time, loop=asyncio.get_running_loop())
+
+
 async def _serve(
     settings: Settings,
     folder: Path,
-    store: SqliteStore,
+    store: HubDatabase,
     listening: socket.socket,
     ready: Ready,
-    *,
-    agents: bool,
+    own: SqliteStore | None,
 ) -> None:
+    """`own` is the store of this machine's agents; None when it runs none."""
+    agents = own is not None
     stop = _stop_on_signals()
     url = _url(settings, listening)
     async with AsyncExitStack() as closing:
@@ -161,22 +170,22 @@ async def _serve(
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
         host = None
-        if agents:
+        if own is not None:
             # A probe that was being started when we stopped has nobody else who knows it.
             closing.callback(sweep_probes, mark_of(folder))
             notices = start_notices(settings, device.name, url)
-            host = await _host(settings, store, catalogue, limits, device, notices)
+            host = await _host(settings, own, catalogue, limits, device, notices)
             closing.push_async_callback(host.close)
         link = await _links(grants, folder, url, settings.public_url or url)
         closing.callback(remove_note, folder)
-        if host is not None:
+        if host is not None and own is not None:
             local = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
             workbench = Workbench(TrustedSites(settings.launch.origins, grants), offers, local)
             await _serve_bridge(settings, launches, workbench, closing)
             # Last: agents are asked for their versions from here on, which must not hold up the link.
             _connect(host, switchboard)
             closing.push_async_callback(joining.close)
-            joining.open(partial(_far_line, host, store))
+            joining.open(partial(_far_line, host, own))
             if (hub := read_hub_note(folder)) is not None:
                 joining.connect(hub.url, hub.token)
         ready(link, host.sessions.taken_up() if host is not None else ())
@@ -303,7 +312,7 @@ def _time_awake_or_asleep() -> float:
 
 
 async def _folders(
-    store: SqliteStore, projects: ProjectBook, switchboard: Switchboard, device: str
+    store: HubDatabase, projects: ProjectBook, switchboard: Switchboard, device: str
 ) -> list[str]:
     """Where sessions of this machine worked, the latest first; then projects, and where found ones worked."""
     recent = await store.recent_folders(KNOWN_FOLDERS, (device, ""))

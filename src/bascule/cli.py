@@ -177,6 +177,7 @@ def _add_up(commands: Commands) -> None:
         parser.add_argument("--tls-cert", metavar="FILE")
         parser.add_argument("--tls-key", metavar="FILE")
         parser.add_argument("--public-url", metavar="URL", help="address by which others reach it")
+    hub.add_argument("--store", metavar="URL", help="PostgreSQL database to keep everything in (a file)")
 
 
 def _add_run(commands: Commands) -> None:

@@ -1,17 +1,40 @@
-"""A hub, and a laptop that has joined it."""
+"""A hub, and a laptop that has joined it.
 
-from collections.abc import AsyncIterator
+`BASCULE_TEST_HUB_STORE=postgres` runs all of these tests with the hub's store in PostgreSQL.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.machines.machines import Hub, Machine
+from tests.store.postgres_server import Server, reason_to_skip, running_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    if (reason := reason_to_skip()) is not None:
+        pytest.skip(reason)
+    with running_server() as made:
+        yield made
 
 
 @pytest.fixture
-async def hub(short_dir: Path) -> AsyncIterator[Hub]:
+async def hub_env(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What the hub is started with."""
+    if os.environ.get("BASCULE_TEST_HUB_STORE") != "postgres":
+        return {}
+    server: Server = request.getfixturevalue("postgres")
+    return {"BASCULE_STORE": await asyncio.to_thread(server.new_database)}
+
+
+@pytest.fixture
+async def hub(short_dir: Path, hub_env: dict[str, str]) -> AsyncIterator[Hub]:
     folder = short_dir / "h"
     folder.mkdir(mode=0o700)
-    async with Hub(folder) as made:
+    async with Hub(folder, env=hub_env) as made:
         yield made
 
 

@@ -38,6 +38,7 @@ def _start(args: argparse.Namespace, *, agents: bool) -> int:
         "tls_cert": args.tls_cert,
         "tls_key": args.tls_key,
         "public_url": args.public_url,
+        "store": None if agents else args.store,
     }
     settings = load(flags)
 

@@ -41,6 +41,7 @@ def expanded(path: str, environ: Mapping[str, str]) -> str:
 def _problems(settings: Settings) -> Iterator[Problem]:
     yield from _wrong_paths(settings)
     yield from _wrong_address(settings)
+    yield from _wrong_store(settings)
     for origin in settings.allowed_origins:
         message = origin_problem(origin)
         if message:
@@ -76,6 +77,14 @@ def _wrong_starts(starts: StartsSettings) -> Iterator[Problem]:
             yield Problem(f"starts.{key}", "oob_confirm needs starts.webhook or starts.command; set one.")
     if starts.wait_seconds == 0:
         yield Problem("starts.wait_seconds", "0 leaves nobody time to approve a start; write 1 or more.")
+
+
+def _wrong_store(settings: Settings) -> Iterator[Problem]:
+    if settings.store and not settings.store.startswith(("postgresql://", "postgres://")):
+        # It may hold a password: it is not repeated.
+        yield Problem(
+            "store", "is no address of a PostgreSQL database; write postgresql://user@host/database."
+        )
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:

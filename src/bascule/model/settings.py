@@ -118,6 +118,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """State folder: database, spools, logs and keys."""
     config_dir: str
     """Folder of `config.toml` and of your own agent files."""
+    store: str = ""
+    """Address of the PostgreSQL database that `bascule hub` keeps everything in, such as
+    `postgresql://bascule@db.example/bascule`; empty means a file in the state folder. A password belongs in
+    `config.toml` or the environment, because others see what a command was started with."""
     host: str = "127.0.0.1"
     """Address to listen on; one that is not loopback needs TLS or `insecure_bind`."""
     port: int = 3333

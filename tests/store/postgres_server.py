@@ -1,0 +1,129 @@
+"""A PostgreSQL server for tests: from the machine's packages, run by an ordinary user, on its own socket.
+
+`BASCULE_TEST_POSTGRES` names another one instead: the address of a database whose user may make databases.
+"""
+
+import asyncio
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+NOT_HERE = (
+    "PostgreSQL is not installed (Debian: apt install postgresql, asyncpg: pip install 'bascule[postgres]'), "
+    "and BASCULE_TEST_POSTGRES names none"
+)
+QUICK = "-c fsync=off -c full_page_writes=off -c shared_buffers=16MB -c max_connections=60"
+
+_numbers = itertools.count(1)
+
+
+class Server:
+    """`admin` is the address of a database from which others are made."""
+
+    def __init__(self, admin: str, control: Callable[[str], None] | None = None) -> None:
+        self.admin = admin
+        self._control = control
+
+    def stop(self) -> None:
+        """As a power cut would."""
+        if self._control is None:
+            pytest.skip("the server of BASCULE_TEST_POSTGRES is not ours to stop")
+        self._control("stop")
+
+    def start(self) -> None:
+        assert self._control is not None
+        self._control("start")
+
+    def named(self, database: str) -> str:
+        parts = urlsplit(self.admin)
+        return urlunsplit(parts._replace(path=f"/{database}"))
+
+    def new_database(self, template: str = "template0") -> str:
+        """The address of a new database."""
+        name = f"test_{os.getpid()}_{next(_numbers)}"
+        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return self.named(name)
+
+    def run(self, *statements: str, url: str | None = None) -> list[list[tuple[object, ...]]]:
+        """Statements as the owner, each on its own; their rows."""
+        import asyncpg
+
+        async def work() -> list[list[tuple[object, ...]]]:
+            server = await asyncpg.connect(url or self.admin)
+            try:
+                return [[tuple(row) for row in await server.fetch(one)] for one in statements]
+            finally:
+                await server.close()
+
+        loop = asyncio.SelectorEventLoop()
+        try:
+            return loop.run_until_complete(work())
+        finally:
+            loop.close()
+
+
+def programs() -> Path | None:
+    """Where initdb and pg_ctl are: Debian does not put them on the PATH."""
+    found = shutil.which("pg_ctl")
+    here = [Path(found).parent] if found else []
+    here += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((folder for folder in here if (folder / "initdb").exists()), None)
+
+
+def reason_to_skip() -> str | None:
+    try:
+        import asyncpg  # noqa: F401
+    except ModuleNotFoundError:
+        return NOT_HERE
+    return None if os.environ.get("BASCULE_TEST_POSTGRES") or programs() else NOT_HERE
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    named = os.environ.get("BASCULE_TEST_POSTGRES")
+    if named:
+        yield Server(named)
+        return
+    bin_folder = programs()
+    assert bin_folder is not None
+    with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
+        owner = _unprivileged()
+        data = Path(folder) / "d"
+        if owner is not None:
+            os.chown(folder, owner.pw_uid, owner.pw_gid)
+        as_user = {"user": owner.pw_name, "group": owner.pw_gid, "extra_groups": []} if owner else {}
+
+        def call(*words: str) -> None:
+            subprocess.run(
+                words, check=True, cwd=folder, stdout=subprocess.DEVNULL, env={"LC_ALL": "C"}, **as_user
+            )
+
+        call(
+            str(bin_folder / "initdb"), "-D", str(data), "-U", "ana", "--no-sync", "-A", "trust", "-E", "UTF8"
+        )
+        options = f"{QUICK} -c listen_addresses= -c unix_socket_directories={folder}"
+        log = str(Path(folder) / "log")
+
+        def control(what: str) -> None:
+            given = ("-o", options, "-l", log) if what == "start" else ("-m", "immediate")
+            call(str(bin_folder / "pg_ctl"), "-D", str(data), *given, "-w", what)
+
+        control("start")
+        try:
+            yield Server(f"postgresql://ana@/postgres?host={folder}", control)
+        finally:
+            control("stop")
+
+
+def _unprivileged() -> pwd.struct_passwd | None:
+    """PostgreSQL refuses to run as root."""
+    return pwd.getpwnam("nobody") if os.getuid() == 0 else None

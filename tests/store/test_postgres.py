@@ -1,0 +1,375 @@
+"""The PostgreSQL store, on a real server: held to what every engine of a hub's store is held to."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.store.conformance import LogConformance, OpenLog
+from tests.store.conftest import Clock
+from tests.store.copies import BEGUN, LAPTOP, as_rows
+from tests.store.logs import AT, random_log, rest_times, text
+from tests.store.postgres_server import Server, reason_to_skip, running_server
+from tests.store.replica_conformance import TURN, ReplicaConformance
+from tests.store.replica_conformance import Open as OpenHub
+from tests.waiting import PATIENCE
+
+from bascule.model.commands import Actor
+from bascule.model.errors import AlreadyRunning, StorageFailed, StoreDamaged, StoreRefused
+from bascule.model.events import AnyEvent, SessionStarted
+from bascule.model.prompts import Delta, DeltaOp, PromptContent
+from bascule.store.answers import AnswerBook, WaitingAnswer
+from bascule.store.base import AuditRecord
+from bascule.store.database import DatabaseStore
+from bascule.store.devices import DeviceBook, DeviceRecord
+from bascule.store.grants import GrantBook
+from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
+from bascule.store.sqlite import SqliteStore
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(reason_to_skip() is not None, reason=reason_to_skip() or ""),
+]
+
+Opener = Callable[..., Awaitable[DatabaseStore]]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def template(server: Server) -> str:
+    """A database that was migrated once, to be copied for each test."""
+    from bascule.store.postgres.schema import prepare
+
+    url = server.new_database()
+    prepare(url)
+    return url.split("?")[0].rsplit("/", 1)[1]
+
+
+@pytest.fixture
+def url(server: Server, template: str) -> str:
+    return server.new_database(template)
+
+
+async def _open(url: str, clock: Clock) -> DatabaseStore:
+    from bascule.store.postgres.store import PostgresStore
+
+    return await PostgresStore.open(url, clock=clock, loop=asyncio.get_running_loop())
+
+
+@pytest.fixture
+async def open_postgres(url: str, clock: Clock) -> AsyncIterator[Opener]:
+    opened: list[DatabaseStore] = []
+
+    async def open_it() -> DatabaseStore:
+        opened.append(await _open(url, clock))
+        return opened[-1]
+
+    yield open_it
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def hub(open_postgres: Opener) -> DatabaseStore:
+    return await open_postgres()
+
+
+class TestPostgresLog(LogConformance):
+    @pytest.fixture
+    def opener(self, open_postgres: OpenLog) -> OpenLog:
+        return open_postgres
+
+
+class TestPostgresReplicas(ReplicaConformance):
+    @pytest.fixture
+    def opener(self, open_postgres: OpenHub) -> OpenHub:
+        return open_postgres
+
+
+# The same rows in, the same answers out --------------------------------------------------------------
+
+# Letters of several scripts, with accents and signs between them.
+_LATIN = [
+    "heron",
+    "Héron",
+    "HERON",
+    "herons",
+    "a_b",
+    "src/app.py",
+    "ana@example.org",
+    "naïve",
+    "Straße",
+    "don't",
+]
+_OTHER = [
+    "Ωμέγα",
+    "ωμεγα",
+    "Жук",
+    "жуk",
+    "日本語",
+    "x1",
+    "1",
+    "x",
+    "e\u0301tude",
+    "étude",
+    "--",
+    "…",
+    "\x00",
+    "don't",
+]
+_words = st.lists(st.sampled_from([*_LATIN, *_OTHER]), max_size=6).map(" ".join)
+_said = st.builds(text, _words)
+_logs = st.lists(
+    st.tuples(
+        st.sampled_from(["s1", "s2", "s3"]), st.one_of(random_log, st.lists(_said, min_size=1, max_size=8))
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+async def _answers(
+    store: DatabaseStore, logs: list[tuple[str, list[AnyEvent]]], queries: list[str]
+) -> list[object]:
+    """Everything a hub asks, after these rows."""
+    for name, log in logs:
+        head, _ = await store.head_of(name)
+        events = log if head else [BEGUN, *log]
+        await store.take_in(LAPTOP, name, head + 1, as_rows(events, head + 1))
+    async with asyncio.timeout(PATIENCE):
+        await store.searchable()
+    said: list[object] = [
+        await store.list_sessions(),
+        await store.open_requests(),
+        await store.session_counts(),
+    ]
+    said += [
+        await store.usage(5),
+        await store.recent_folders(9),
+        await store.heads_of(LAPTOP),
+        await store.found(),
+    ]
+    for name in sorted({name for name, _ in logs}):
+        said += [
+            await store.page(name, 5),
+            await store.page(name, 3, after=2),
+            await store.page(name, 4, around=3),
+        ]
+        said += [await store.read(name, 0), await store.edited(name), await store.session(name)]
+        said += [await store.resume_point(name), await store.head_of(name)]
+    for query in queries:
+        said.append(await store.search(query, limit=50))
+    return said
+
+
+@given(
+    logs=_logs,
+    queries=st.lists(_words.filter(lambda one: any(map(str.isalnum, one))), min_size=2, max_size=4),
+)
+@pytest.mark.row("X11")
+# To make a failing example smaller would take a database for each try.
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+async def test_the_same_rows_give_the_same_answers_on_both_databases(
+    server: Server,
+    template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    logs: list[tuple[str, list[AnyEvent]]],
+    queries: list[str],
+) -> None:
+    clock, loop = Clock(), asyncio.get_running_loop()
+    folder: Path = tmp_path_factory.mktemp("sqlite")
+    with pytest.MonkeyPatch.context() as patch:
+        rest_times(patch, 0)
+        sqlite = SqliteStore.open(folder / "bascule.db", clock=clock, loop=loop)
+        postgres = await _open(await asyncio.to_thread(server.new_database, template), clock)
+        try:
+            expected = await _answers(sqlite, logs, queries)
+            assert await _answers(postgres, logs, queries) == expected
+        finally:
+            await sqlite.close()
+            await postgres.close()
+
+
+# The books -------------------------------------------------------------------------------------------
+
+
+async def test_grants_are_kept_and_a_revoked_one_stays_revoked(
+    hub: DatabaseStore, open_postgres: Opener, clock: Clock
+) -> None:
+    grants = await GrantBook.open(hub, clock)
+    kept, secret = await grants.create("ana", "owner")
+    gone, past = await grants.create("bob", "viewer")
+    await grants.revoke(gone.id)
+    assert grants.authenticate(secret) is not None
+    await hub.close()
+    again = await open_postgres()
+    grants = await GrantBook.open(again, clock)
+    found = grants.authenticate(secret)
+    assert found is not None
+    assert found.id == kept.id
+    assert grants.authenticate(past) is None
+    assert grants.ended(past) is not None
+    assert (await again.verify_audit()).bad is None
+
+
+async def test_machines_projects_prompts_and_answers_are_kept(
+    hub: DatabaseStore, open_postgres: Opener
+) -> None:
+    ana = Actor("ana", "g1")
+    devices = await DeviceBook.open(hub)
+    devices.put(DeviceRecord("d1", "laptop", AT))
+    devices.stand("d1", "pause", b"{}", ana)
+    await ProjectBook(hub).add("d1", "/srv/app", "app", "ana")
+    made = PromptContent(title="Review", delta=Delta(ops=(DeltaOp(insert="Look at the heron\n"),)))
+    prompt = await PromptBook(hub).add(made, "Look at the heron", ana, shared=True)
+    await PromptBook(hub).used(prompt.id, prompt.version, "session", ["s1"], ana)
+    answers = await AnswerBook.open(hub)
+    answer = WaitingAnswer("a1", "d1", "s1", "r1", "0", "deny", b"{}", ana, AT)
+    await answers.add(answer, AuditRecord("permission", "ana"))
+    await hub.close()
+    again = await open_postgres()
+    devices = await DeviceBook.open(again)
+    assert [one.device for one in devices.all()] == ["d1"]
+    assert [one.kind for one in devices.standing("d1")] == ["pause"]
+    assert [one.path for one in await ProjectBook(again).list()] == ["/srv/app"]
+    assert await PromptBook(again).search("heron", 5) == {prompt.id: ["Review Look at the ", "heron", ""]}
+    assert len(await PromptBook(again).uses(prompt.id, 5)) == 1
+    assert (await AnswerBook.open(again)).waiting() == [answer]
+
+
+# The log can't be changed ----------------------------------------------------------------------------
+
+CHANGES = [
+    "UPDATE bascule.events SET body = 'x'",
+    "DELETE FROM bascule.events",
+    "TRUNCATE bascule.events",
+    "UPDATE bascule.audit SET body = 'x'",
+    "DELETE FROM bascule.audit",
+    "TRUNCATE bascule.audit",
+]
+
+
+async def _fails(server: Server, url: str, *statements: str) -> str:
+    import asyncpg
+
+    with pytest.raises(asyncpg.PostgresError) as caught:
+        await asyncio.to_thread(server.run, *statements, url=url)
+    return type(caught.value).__name__
+
+
+@pytest.mark.row("X11")
+@pytest.mark.parametrize("change", CHANGES)
+async def test_neither_the_hubs_role_nor_the_owner_changes_the_log(
+    change: str, hub: DatabaseStore, server: Server, url: str
+) -> None:
+    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
+    await hub.audit([AuditRecord("grant", "ana")])
+    role = await _fails(server, url, "SET ROLE bascule_hub", change)
+    assert role == "InsufficientPrivilegeError"
+    assert await _fails(server, url, change) == "RestrictViolationError"
+    assert [row.body for row in await hub.read("s1", 0)] == as_rows(TURN)
+
+
+async def test_the_hub_serves_with_the_role_that_can_not_change_the_log(hub: DatabaseStore) -> None:
+    assert (
+        await hub.query(lambda connection: connection.execute("SELECT current_user").fetchone()[0])
+        == "bascule_hub"
+    )
+
+
+async def test_a_row_that_was_changed_below_the_server_does_not_pass_its_checksum(
+    hub: DatabaseStore, server: Server, url: str
+) -> None:
+    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
+    without = "SET session_replication_role = replica"  # a superuser can switch triggers off
+    other = "convert_to(replace(convert_from(body, 'UTF8'), 'heron', 'eagle'), 'UTF8')"
+    change = f"UPDATE bascule.events SET body = {other}"
+    await asyncio.to_thread(server.run, without, change, url=url)
+    with pytest.raises(StoreDamaged, match="does not match its checksum"):
+        await hub.read("s1", 0)
+
+
+# Opening, and a server that goes away ----------------------------------------------------------------
+
+
+async def test_a_second_hub_is_refused_while_the_first_writes(
+    hub: DatabaseStore, open_postgres: Opener
+) -> None:
+    with pytest.raises(AlreadyRunning, match="Another hub"):
+        await open_postgres()
+
+
+async def test_hubs_that_start_together_migrate_once(server: Server, clock: Clock) -> None:
+    from bascule.store.postgres.schema import prepare
+
+    url = await asyncio.to_thread(server.new_database)
+    await asyncio.gather(*(asyncio.to_thread(prepare, url) for _ in range(4)))
+    (versions,) = await asyncio.to_thread(server.run, "SELECT version FROM bascule.schema_versions", url=url)
+    assert versions == [(1,)]
+
+
+async def test_a_newer_database_is_left_alone(server: Server, url: str, clock: Clock) -> None:
+    await asyncio.to_thread(server.run, "INSERT INTO bascule.schema_versions (version) VALUES (999)", url=url)
+    with pytest.raises(StoreRefused, match="newer Bascule"):
+        await _open(url, clock)
+
+
+async def test_an_address_without_a_database_is_named_in_the_refusal(server: Server, clock: Clock) -> None:
+    with pytest.raises(StoreRefused, match="nobody_made_this"):
+        await _open(server.named("nobody_made_this"), clock)
+    with pytest.raises((StoreRefused, StorageFailed)):
+        await _open("postgresql://127.0.0.1:1/x", clock)
+
+
+@pytest.mark.row("X11")
+async def test_connections_that_are_cut_are_made_again_and_nothing_is_lost(
+    hub: DatabaseStore, server: Server, url: str
+) -> None:
+    rows = as_rows([BEGUN, *[text(f"{n} ") for n in range(20)]])
+    await hub.take_in(LAPTOP, "s1", 1, rows[:5])
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bascule'"
+    for end in (10, 15, 21):
+        assert len(await hub.read("s1", 0)) == end - (5 if end < 21 else 6)
+        await asyncio.to_thread(server.run, cut, url=url)
+        async with asyncio.timeout(PATIENCE):
+            await hub.writable()
+            await hub.take_in(LAPTOP, "s1", 1, rows[:end])
+    assert [row.body for row in await hub.read("s1", 0)] == rows
+
+
+@pytest.mark.row("X11")
+async def test_while_the_server_is_away_nothing_is_taken_and_the_hub_goes_on_by_itself(
+    hub: DatabaseStore, server: Server
+) -> None:
+    rows = as_rows([BEGUN, *[text(f"{n} ") for n in range(9)]])
+    await hub.take_in(LAPTOP, "s1", 1, rows[:5])
+    await asyncio.to_thread(server.stop)
+    try:
+        with pytest.raises(StorageFailed, match="can't be reached"):
+            await hub.take_in(LAPTOP, "s1", 6, rows[5:])
+        assert hub.storage_problem is not None
+        with pytest.raises(StorageFailed):
+            await hub.read("s1", 0)
+    finally:
+        await asyncio.to_thread(server.start)
+    async with asyncio.timeout(PATIENCE):
+        await hub.writable()
+    assert hub.storage_problem is None
+    await hub.take_in(LAPTOP, "s1", 6, rows[5:])
+    assert [row.body for row in await hub.read("s1", 0)] == rows
+
+
+async def test_a_found_session_goes_with_its_log_by_the_one_way_there_is(hub: DatabaseStore) -> None:
+    found = SessionStarted("demo", "stream_json", "/", "ana", device=LAPTOP, found=True)
+    await hub.take_in(LAPTOP, "s1", 1, as_rows([found, text("heron")]))
+    await hub.searchable()
+    assert await hub.forget_copy(LAPTOP, "s1")
+    assert (await hub.read("s1", 0), (await hub.search("heron")).hits) == ([], [])
