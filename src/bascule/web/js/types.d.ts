@@ -708,6 +708,7 @@ export interface DirectoryQuery {
 
 export interface Directories {
   path?: string | null;
+  files?: number | null;
   directories?: string[] | null;
   cut?: boolean;
 }
@@ -866,6 +867,7 @@ export interface TrustFolder {
 
 export interface Directory {
   path: string;
+  files?: number | null;
 }
 
 export interface ListTrusted {
