@@ -1,4 +1,4 @@
-"""A pull request by one's own `gh` or `glab`: pushed to where was shown, no settings of the repository read."""
+"""A pull request by one's own `gh` or `glab`, pushed to where was shown, whatever the repository sets."""
 
 import json
 import os

@@ -34,7 +34,7 @@ async def expected(hub: RunningHub, link: str) -> list[str]:
         return (await client.post("/api/qr", json={"text": link})).json()["rows"]
 
 
-@pytest.mark.row("R12")
+@pytest.mark.row("R12", "C4")
 async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
     tmp_path: Path, browser: Browser
 ) -> None:
@@ -72,5 +72,11 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         link = await share.locator(".copy-line span").first.inner_text()
         assert await dots(share.locator(".qr-code")) == await expected(hub, link)
         assert tab.errors == []
+        # Once a link is put away its secret is nowhere on the page, nor is the key of this browser.
+        await page.keyboard.press("Escape")
+        await expect(share).to_have_count(0)
+        shown = await page.content()
+        assert link.split("#token=")[1] not in shown
+        assert hub.tokens["owner"] not in shown
         guest = await open_tab(browser, url, None, path=link.removeprefix(url))
         await expect(guest.page.locator("#guest")).to_contain_text("Mira shared this session with you.")

@@ -1,5 +1,6 @@
 """What searching shows: snippets with room, tools by what they did, each session once, and a way back."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ TITLE = "Heron counts for the whole estuary from the first of May to the end of 
 SNIPPET = "a bittern called twice from the far reeds"
 
 
-@pytest.mark.row("X4", "X13")
+@pytest.mark.row("X4", "X13", "C4")
 async def test_a_snippet_has_its_own_line_a_tool_says_what_it_did_and_escape_leads_back(
     tmp_path: Path, browser: Browser
 ) -> None:
@@ -27,7 +28,11 @@ async def test_a_snippet_has_its_own_line_a_tool_says_what_it_did_and_escape_lea
         await hub.store.searchable()
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox", size=LAPTOP)
         page = tab.page
-        await expect(page.locator(".session-row[data-key=birds]")).to_be_visible()
+        row = page.locator(".session-row[data-key=birds]")
+        await expect(row).to_be_visible()
+        assert re.search(
+            r"Claude Code · opus.* · birds$", await row.get_attribute("title") or "", re.I | re.M
+        )
         # The palette: the words that were said are whole, the title stands below them, muted.
         for size in (DESKTOP, LAPTOP, PHONE):
             await page.set_viewport_size(size)
