@@ -73,7 +73,7 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         assert await dots(share.locator(".qr-code")) == await expected(hub, link)
         assert tab.errors == []
         # Once a link is put away its secret is nowhere on the page, nor is the key of this browser.
-        await tab.turn_to("/inbox")
+        await page.keyboard.press("Escape")
         await expect(share).to_have_count(0)
         shown = await page.content()
         assert link.split("#token=")[1] not in shown
