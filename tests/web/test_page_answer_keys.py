@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.test_page_requests import DENY, ONCE, answers, begun, told, wants
 
@@ -16,7 +16,6 @@ from bascule.model.events import PermissionOption, PermissionRequested, Question
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-LAPTOP = {"width": 1280, "height": 720}
 NARROW = {**PHONE}  # a window as narrow as a phone, with a keyboard
 LASTING = PermissionOption(
     "rule", "allow_always", "Allow `rm -rf build` in this project from now on", "writes settings.local.json"
@@ -149,9 +148,7 @@ async def test_on_a_phone_a_request_put_aside_is_a_button_that_opens_it_again(
 
 @pytest.mark.row("X13")
 async def test_all_keys_are_listed_in_groups(hub: RunningHub, browser: Browser) -> None:
-    tab = await open_tab(
-        browser, hub.url, hub.tokens["owner"], path="/inbox", size={"width": 1280, "height": 720}
-    )
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=LAPTOP)
     await expect(tab.page.get_by_role("heading", name="Nothing needs you.")).to_be_visible()
     await tab.page.keyboard.press("?")
     sheet = tab.page.locator(".key-sheet")

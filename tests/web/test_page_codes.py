@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub, running_hub
 from tests.hub.scripted_device import append
-from tests.web.chrome import PHONE, TOWER, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, TOWER, needs_chromium, open_tab
 
 from bascule.model.events import SessionReady
 
@@ -50,7 +50,7 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         body = page.locator(".settings-body")
         await expect(body).to_contain_text("Scan this with the phone")
         await expect(body).not_to_contain_text("Only this machine")
-        for size in ({"width": 1440, "height": 900}, {"width": 1280, "height": 720}, PHONE):
+        for size in (DESKTOP, LAPTOP, PHONE):
             await page.set_viewport_size(size)
             box = await page.locator(".qr-code").bounding_box()
             assert box
@@ -61,7 +61,7 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         assert link.startswith(f"{url}/#token=")
         assert await dots(page.locator(".qr-code")) == await expected(hub, link)
         # The same for one session, and what it opens is that session.
-        await page.set_viewport_size({"width": 1280, "height": 720})
+        await page.set_viewport_size(LAPTOP)
         await tab.turn_to("/sessions/s1")
         await page.get_by_role("button", name="Share", exact=True).click()
         share = page.locator(".share")

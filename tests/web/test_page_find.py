@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell
 
 from bascule.model.events import PromptSent, TurnEnded, Usage
@@ -46,7 +46,7 @@ async def test_a_match_far_back_in_a_long_message_is_in_sight_and_every_match_co
         await hub.store.searchable()
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         field, hint = tab.page.get_by_label("Find in this conversation"), tab.page.locator(".find-bar .hint")
-        for size in (DESKTOP, {"width": 1280, "height": 720}, PHONE):
+        for size in (DESKTOP, LAPTOP, PHONE):
             # From the end of the conversation, whose middle is not loaded.
             await tab.page.set_viewport_size(size)
             await tab.go("/sessions/python310")

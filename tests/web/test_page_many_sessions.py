@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
 from bascule.model.events import SessionEnded, SessionStarted, TitleChanged
 from bascule.store.base import Batch
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
-
-LAPTOP = {"width": 1280, "height": 720}
 
 
 async def test_a_long_list_is_loaded_by_parts_and_counted_whole(tmp_path: Path, browser: Browser) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, tool
 from tests.web.test_page_requests import begun
 
@@ -14,7 +14,6 @@ from bascule.model.commands import SetMode, SetPermissionMode
 from bascule.model.events import ModeChanged, PromptSent
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
-LAPTOP = {"width": 1280, "height": 720}
 DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders/settings.py"
 RESIZED = """(_, width) => new Promise((done) => {
   const look = () => (innerWidth <= width ? done() : requestAnimationFrame(look));

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import needs_chromium, open_tab
+from tests.web.chrome import LAPTOP, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-LAPTOP = {"width": 1280, "height": 720}
 INSIDE = """() => {
   const [send, box] = ['#composer .send', '#composer .composer'].map((one) => document.querySelector(one));
   const [a, b] = [send.getBoundingClientRect(), box.getBoundingClientRect()];

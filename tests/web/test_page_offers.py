@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.test_page_requests import begun
 
@@ -15,7 +15,7 @@ from bascule.model.events import CommandsChanged, Diff, SlashCommand, ToolChange
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-SIZES = (DESKTOP, {"width": 1280, "height": 720}, PHONE)
+SIZES = (DESKTOP, LAPTOP, PHONE)
 LONG = "Investigates a question with several searches, reads what it finds, compares it and writes a report."
 IS_CUT = "(one) => one.scrollWidth > one.clientWidth + 1 || one.getClientRects().length > 1"
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import begin, lantern, said, tell, tool
 
 from bascule.model.events import PromptSent, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-LAPTOP = {"width": 1280, "height": 720}
 TITLE = "Heron counts for the whole estuary from the first of May to the end of August, by tide"
 SNIPPET = "a bittern called twice from the far reeds"
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 from tests.live import FAKES, LiveServer
-from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
 
 from bascule.model.events import SessionEnded, SessionStarted
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-LAPTOP = {"width": 1280, "height": 720}
 ENDLESS = "slow 100000"  # a turn that is still going on however long the page takes
 CLAUDE = """#!/bin/sh
 if [ "$1" = --version ]; then echo '2.1.4 (Claude Code)'; exit; fi
