@@ -128,7 +128,7 @@ class PullRequests:
         for tool in remote.tools:
             if self._program(tool) is not None and self._is_signed_in(tool, remote.host):
                 return tool, None
-        here = [tool for tool in remote.tools if self._program(tool) is not None]
+        here: tuple[Tool, ...] = tuple(tool for tool in remote.tools if self._program(tool) is not None)
         tool, host = (here or remote.tools)[0], remote.host
         if not here:
             name = NAMES[tool]
