@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bascule.daemon.files.finding import best, find_files
+from bascule.daemon.files.finding import best, count_files, find_files
 
 PATHS = [
     "src/lantern/app.py",
@@ -51,7 +51,9 @@ def test_what_git_ignores_and_what_is_ours_is_not_found(tmp_path: Path) -> None:
     (folder / ".gitignore").write_text("build/\n")
     path, own = os.environ["PATH"], (str(folder / "state"),)
     assert find_files(str(folder), "app", 10, own, path, str(folder)) == []  # there is no repository yet
+    assert count_files(str(folder), path, str(folder)) is None
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     subprocess.run(["git", "-C", str(folder), "add", "src"], check=True)
     assert find_files(str(folder), "app", 10, own, path, str(folder)) == ["src/app.py", "new_app.py"]
     assert find_files(str(folder / "src"), "app", 10, own, path, str(folder)) == ["app.py"]
+    assert count_files(str(folder), path, str(folder)) == 4  # the ignored one is not counted

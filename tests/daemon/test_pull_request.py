@@ -1,4 +1,4 @@
-"""A pull request by the person's own `gh`: pushed to where was shown, without the repository's settings."""
+"""A pull request by one's own `gh` or `glab`, pushed to where was shown, whatever the repository sets."""
 
 import json
 import os
@@ -20,6 +20,7 @@ if sys.argv[1] == "auth":
     sys.exit(0 if os.path.exists({signed!r}) else 1)
 print("https://github.com/mira/lantern/pull/7")
 """
+GLAB = GH.replace("github.com/mira/lantern/pull/7", "git.example/mira/lantern/-/merge_requests/7")
 # As ssh would, on the other machine: runs git's own program there.
 SSH = """#!/bin/sh
 for last; do :; done
@@ -75,6 +76,33 @@ def test_the_commit_is_pushed_and_gh_opens_the_pull_request(machine: Path):
     folder, *words = calls[-1]
     assert words[:6] == ["pr", "create", "--repo", "github.com/mira/lantern", "--head", "wick-2"]
     assert words[6:] == ["--title", "Trim; $(touch x)", "--body", "-- It smoked"]
+    assert not folder.startswith(str(machine / "lantern"))
+
+
+@pytest.mark.row("X9")
+@pytest.mark.parametrize("host", ["gitlab.com", "git.example"])
+def test_glab_opens_a_merge_request_where_it_is_signed_in(machine: Path, host: str):
+    git(machine / "lantern", "remote", "set-url", "origin", f"git@{host}:mira/lantern.git")
+    facts = {"python": sys.executable, "log": str(machine / "glab.log")}
+    # One that is here and not signed in is passed over; with none, the likely one is named.
+    program(machine / "bin/gh", GH.format(**facts | {"log": str(machine / "gh.log")}, signed="/nowhere"))
+    likely = "glab" if "gitlab" in host else "gh"
+    assert f"gh auth login --hostname {host}" in (requests(machine).plan().problem or "")
+    program(machine / "bin/glab", GLAB.format(**facts, signed="/nowhere"))
+    assert f"{likely} is not signed in to {host}" in (requests(machine).plan().problem or "")
+    program(machine / "bin/glab", GLAB.format(**facts, signed=str(machine / "signed-in")))
+    plan = requests(machine).plan()
+    assert (plan.tool, plan.repository, plan.problem) == ("glab", f"{host}/mira/lantern", None)
+    opened = requests(machine).open(wanted(f"{host}/mira/lantern"))
+    assert opened == "https://git.example/mira/lantern/-/merge_requests/7"
+    head = git(machine / "lantern", "rev-parse", "HEAD")
+    assert git(machine / "there/mira/lantern.git", "rev-parse", "wick-2") == head
+    folder, *words = json.loads((machine / "glab.log").read_text().splitlines()[-1])
+    assert words[:5] == ["mr", "create", "--yes", "--repo", f"https://{host}/mira/lantern"]
+    assert words[5:] == [
+        *("--source-branch", "wick-2"),
+        *("--title", "Trim; $(touch x)", "--description", "-- It smoked"),
+    ]
     assert not folder.startswith(str(machine / "lantern"))
 
 

@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, FrameLocator, Page, Request, ViewportSize, async_playwright, expect
 from tests.waiting import PATIENCE_MS
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")
 
-DESKTOP = {"width": 1440, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LAPTOP: ViewportSize = {"width": 1280, "height": 720}
+TOWER = "tower.test"  # this machine, by a name that is not loopback's
 # What the page says for a few seconds only, written down as it comes: a busy test may look too late.
 PASSING = """() => {
   if (window !== top) return;
@@ -26,9 +28,14 @@ PASSING = """() => {
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
 }"""
 TURN = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-# Tests run as root in containers, where Chromium's own sandbox can't start. A page lives for seconds there:
-# to compile it well is a quarter of its cost, and never pays.
-FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--no-opt --no-maglev --single-threaded")
+# Tests run as root in containers, where Chromium's own sandbox can't start. A page of a test lives for
+# seconds: to compile it well costs a quarter of all it costs, and never pays.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--js-flags=--no-opt --no-maglev --single-threaded",
+    f"--host-resolver-rules=MAP {TOWER} 127.0.0.1",
+)
 expect.set_options(timeout=PATIENCE_MS)
 
 

@@ -283,7 +283,7 @@ class LanternDevice(ScriptedDevice):
             case CheckDirectory() if command.path.rstrip("/") not in FOLDERS:
                 raise BadDirectory(f"There is no folder {command.path}.")
             case CheckDirectory():
-                return {"path": command.path.rstrip("/")}
+                return {"path": command.path.rstrip("/"), "files": None if "docs" in command.path else 1204}
             case ListFolders():
                 return Folders([one for one in FOLDERS if one.startswith(command.prefix)], False)
             case StartSession():

@@ -2,12 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
-from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.test_page_requests import DENY, ONCE, answers, begun, told, wants
 
@@ -15,15 +16,19 @@ from bascule.model.events import PermissionOption, PermissionRequested, Question
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
+NARROW = {**PHONE}  # a window as narrow as a phone, with a keyboard
 LASTING = PermissionOption(
     "rule", "allow_always", "Allow `rm -rf build` in this project from now on", "writes settings.local.json"
 )
 
 
 @pytest.mark.row("R10", "X13")
-async def test_after_an_answer_the_next_letters_go_into_the_message(tmp_path: Path, browser: Browser) -> None:
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, NARROW], ids=["desktop", "laptop", "narrow"])
+async def test_after_an_answer_the_next_letters_go_into_the_message(
+    tmp_path: Path, browser: Browser, size: Any
+) -> None:
     async with lantern(tmp_path) as hub:
-        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/rates")
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/rates", size=size)
         page, keys = tab.page, tab.page.keyboard
         await expect(tab.ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
         await keys.press("Control+.")
@@ -143,9 +148,7 @@ async def test_on_a_phone_a_request_put_aside_is_a_button_that_opens_it_again(
 
 @pytest.mark.row("X13")
 async def test_all_keys_are_listed_in_groups(hub: RunningHub, browser: Browser) -> None:
-    tab = await open_tab(
-        browser, hub.url, hub.tokens["owner"], path="/inbox", size={"width": 1280, "height": 720}
-    )
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=LAPTOP)
     await expect(tab.page.get_by_role("heading", name="Nothing needs you.")).to_be_visible()
     await tab.page.keyboard.press("?")
     sheet = tab.page.locator(".key-sheet")

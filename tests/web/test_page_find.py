@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell
 
 from bascule.model.events import PromptSent, TurnEnded, Usage
@@ -30,9 +30,8 @@ PLACE = """async () => {
 
 
 @pytest.mark.row("X4")
-@pytest.mark.parametrize("width", [390, 1280])
 async def test_a_match_far_back_in_a_long_message_is_in_sight_and_every_match_counts(
-    tmp_path: Path, browser: Browser, width: int
+    tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as hub:
         words = [f"Paragraph {n} goes on for a while. " * 6 for n in range(60)]
@@ -44,19 +43,22 @@ async def test_a_match_far_back_in_a_long_message_is_in_sight_and_every_match_co
             TurnEnded("end_turn", Usage(1, 1), 0.1, 1000),
         ]
         await tell(hub.store, "python310", events, each=0)
-        size = {"width": width, "height": 720}
-        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310", size=size)
-        await tab.says("answer 89")
         await hub.store.searchable()
-        await tab.page.locator("#message").focus()
-        await tab.page.keyboard.press("Control+f")
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         field, hint = tab.page.get_by_label("Find in this conversation"), tab.page.locator(".find-bar .hint")
-        await field.fill("needle")
-        await expect(hint).to_have_text("21 of 21")
-        frames = [one for one in tab.page.frames if "/portlet" in one.url]
-        [frame] = [one for one in frames if await one.evaluate("CSS.highlights.has('here')")]
-        assert 0.2 < await frame.evaluate(PLACE) < 0.8
-        await field.press("Enter")
-        await expect(hint).to_have_text("20 of 21")
-        assert 0.2 < await frame.evaluate(PLACE) < 0.8
+        for size in (DESKTOP, LAPTOP, PHONE):
+            # From the end of the conversation, whose middle is not loaded.
+            await tab.page.set_viewport_size(size)
+            await tab.go("/sessions/python310")
+            await tab.says("answer 89")
+            await tab.page.locator("#message").focus()
+            await tab.page.keyboard.press("Control+f")
+            await field.fill("needle")
+            await expect(hint).to_have_text("21 of 21")
+            frames = [one for one in tab.page.frames if "/portlet" in one.url]
+            [frame] = [one for one in frames if await one.evaluate("CSS.highlights.has('here')")]
+            assert 0.2 < await frame.evaluate(PLACE) < 0.8
+            await field.press("Enter")
+            await expect(hint).to_have_text("20 of 21")
+            assert 0.2 < await frame.evaluate(PLACE) < 0.8
         assert tab.errors == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
 from bascule.model.events import SessionEnded, SessionStarted, TitleChanged
@@ -33,6 +33,12 @@ async def test_a_long_list_is_loaded_by_parts_and_counted_whole(tmp_path: Path, 
         assert 5 < held < 50
         await group.get_by_role("button", name=f"Show {100 - held} more").click()
         await expect(rows).to_have_count(held + 50)
+        # As much as fits is shown at each size, and nothing is wider than the screen.
+        for size in (LAPTOP, PHONE, DESKTOP):
+            await page.set_viewport_size(size)
+            await tab.turn_to("/sessions" if size is PHONE else "/inbox")
+            await expect(rows.first).to_be_visible()
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         titles = await rows.locator(".session-row__title").all_text_contents()
         assert titles == [f"Chore number {n}" for n in range(198, -1, -2)][: held + 50]
         # One that becomes active comes to the top, and is counted once.

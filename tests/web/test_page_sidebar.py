@@ -1,5 +1,6 @@
 """The sidebar: projects and sessions, added, found, put away and taken back."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def groups(tab: Tab):
     "TC-1.4a",
     "TC-1.4b",
     "TC-2.1a",
+    "C4",
     "TC-2.1c",
     "TC-4.7a",
     "A4",
@@ -82,7 +84,11 @@ async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> N
     await expect(row.locator(".session-row__title")).to_have_text("Look at the stripes")
     await expect(row.locator(".session-row__age")).to_have_text("now")
     await expect(row.get_by_role("img", name="Ready")).to_be_visible()
-    assert "Remote" not in (await row.get_attribute("title") or "")
+    await expect(row.locator(".agent-mark")).to_be_visible()
+    about = await row.get_attribute("title") or ""
+    assert "Remote" not in about
+    # C4: and its model where it has one, when it was started, its id
+    assert re.search(rf"started \d\d:\d\d · {session}$", about, re.MULTILINE)
     await expect(page.get_by_role("region", name="ant")).to_contain_text("No sessions here yet.")
     # TC-1.4a: folded away
     await page.get_by_role("button", name="zebra 1").click()

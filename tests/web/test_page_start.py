@@ -261,9 +261,7 @@ async def test_a_slash_in_the_start_screen_inserts_a_prompt_of_the_library(
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page, task = tab.page, tab.page.get_by_label("Task")
         await task.press_sequentially("/thanks")
-        await expect(page.locator("#start-offers [role=option]")).to_have_text(
-            ["Say thanksprompt of the library"]
-        )
+        await expect(page.locator("#start-offers [role=option]")).to_have_text(["Say thankssaved prompt"])
         await task.press("Enter")
         await expect(task).to_have_value("Thank you.")
         await task.fill("")

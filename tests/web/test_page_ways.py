@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 from tests.live import FAKES, LiveServer
-from tests.web.chrome import Tab, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
 
 from bascule.model.events import SessionEnded, SessionStarted
 
@@ -69,7 +69,12 @@ async def test_where_the_limit_is_reached_one_is_ended_to_start_another(
         await tab.page.locator(".start__go").click()
         card = tab.page.locator(".failure-card")
         await expect(card).to_contain_text("1 agent already works")
-        await card.get_by_role("button", name=f"End “{ENDLESS}”").click()
+        way = card.get_by_role("button", name=f"End “{ENDLESS}”")
+        for size in (DESKTOP, LAPTOP, PHONE):
+            await tab.page.set_viewport_size(size)
+            await expect(way).to_be_in_viewport(ratio=1)
+            await expect(tab.page.get_by_label("Task")).to_have_value("think of wicks")
+        await way.click()
         await tab.page.wait_for_url("**/sessions/*")
         await tab.says("think of wicks")
         await server.wait_for(busy, SessionEnded)

@@ -205,6 +205,7 @@ class Directories(View, frozen=True, omit_defaults=True, kw_only=True):
     """Either the real path of the folder asked about, or folders that a beginning could become."""
 
     path: str | None = None
+    files: int | None = None  # how many git tracks or does not ignore there; none without git
     directories: list[str] | None = None
     cut: bool = False
 

@@ -8,6 +8,8 @@ from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.finding import count_files
+from bascule.daemon.files.panel import git_environment
 from bascule.daemon.handlers import Handlers
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
@@ -103,7 +105,8 @@ class Machine:
         return Reconnected(status=status)
 
     async def _check_directory(self, envelope: Envelope[CheckDirectory]) -> Directory:
-        return Directory(path=self._checked(envelope.command.path))
+        real = self._checked(envelope.command.path)
+        return Directory(path=real, files=await asyncio.to_thread(count_files, real, *git_environment()))
 
     def _checked(self, folder: str) -> str:
         return check_directory(folder, self._launcher.roots, self._launcher.own)[0]

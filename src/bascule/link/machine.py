@@ -76,10 +76,11 @@ class ReconnectAgent(Command[Reconnected], frozen=True, kw_only=True):
 
 class Directory(Answer, frozen=True, kw_only=True):
     path: str
+    files: int | None = None  # how many git tracks or does not ignore; none where there is no work tree
 
 
 class CheckDirectory(Command[Directory], frozen=True, kw_only=True):
-    """Is this a folder a session may run in? Answers with its real path."""
+    """Is this a folder a session may run in? Answers with its real path and how many files git sees."""
 
     path: Short
 

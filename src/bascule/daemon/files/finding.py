@@ -6,7 +6,18 @@ import os
 from bascule.daemon.files.git import Git, GitFailed
 
 TRACKED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+COUNT_SECONDS = 1.0
 _NO_MATCH = 9
+
+
+def count_files(folder: str, path: str, home: str) -> int | None:
+    """How many files of the folder git tracks or does not ignore. None without git, or if that takes long."""
+    try:
+        git = Git(folder, path, home, COUNT_SECONDS)
+        git.disarm()
+        return git.run(*TRACKED).count(b"\x00")
+    except GitFailed:
+        return None
 
 
 def find_files(folder: str, wanted: str, limit: int, own: tuple[str, ...], path: str, home: str) -> list[str]:

@@ -40,6 +40,10 @@ _PLACES = (
 _URL = re.compile(r"https://\S+/(?:pull|merge_requests)/\d+")
 
 
+Tool = Literal["gh", "glab"]
+NAMES: dict[Tool, str] = {"gh": "GitHub", "glab": "GitLab"}
+
+
 class Remote(NamedTuple):
     url: str
     host: str
@@ -50,8 +54,11 @@ class Remote(NamedTuple):
         return f"{self.host}/{self.path}"
 
     @property
-    def tool(self) -> Literal["gh", "glab"]:
-        return "glab" if "gitlab" in self.host else "gh"
+    def tools(self) -> tuple[Tool, ...]:
+        """Which may know this host, the likely one first: the name of a company's own server says nothing."""
+        if self.host == "github.com":
+            return ("gh",)
+        return ("glab", "gh") if "gitlab" in self.host else ("gh", "glab")
 
 
 def remote_in(url: str) -> Remote | None:
@@ -80,8 +87,8 @@ class PullRequests:
             return PullRequestPlan(problem=missing if "not a git repository" in words else words)
         if remote is None:
             return PullRequestPlan(branch=branch, title=title, problem=NO_REMOTE)
-        problem = self._problem_with(remote)
-        return PullRequestPlan(remote.tool, remote.repository, branch, title, problem)
+        tool, problem = self._tool_for(remote)
+        return PullRequestPlan(tool, remote.repository, branch, title, problem)
 
     def open(self, command: OpenPullRequest) -> str:
         """Pushes and opens; gives the address of the pull request."""
@@ -97,8 +104,10 @@ class PullRequests:
         commit = self._git.run("rev-parse", "HEAD").decode().strip()
         objects = os.fsdecode(self._git.run("rev-parse", "--git-path", "objects")).rstrip("\n")
         with TemporaryDirectory(prefix="bascule-push-") as scratch:
-            self._push(scratch, os.path.join(self._folder, objects), commit, remote, command.branch)
-            return self._create(scratch, remote, command)
+            with open(os.path.join(self._bare(scratch), "objects", "info", "alternates"), "w") as file:
+                file.write(os.path.join(self._folder, objects) + "\n")
+            self._push(scratch, plan.tool, commit, remote, command.branch)
+            return self._create(scratch, plan.tool, remote, command)
 
     def _remote(self, branch: str | None) -> Remote | None:
         names = self._git.run("remote").decode(errors="replace").split()
@@ -114,21 +123,27 @@ class PullRequests:
         except GitFailed:
             return ""  # it is not set
 
-    def _problem_with(self, remote: Remote) -> str | None:
-        tool, name = remote.tool, "GitHub" if remote.tool == "gh" else "GitLab"
-        if self._program(tool) is None:
-            return f"Opening it needs the {name} CLI. Install {tool}, then run: {tool} auth login"
-        asked = self._tool("/", tool, "auth", "status", "--hostname", remote.host)
-        if asked.returncode != 0:
-            host = remote.host
-            return f"{tool} is not signed in to {host}. In a terminal: {tool} auth login --hostname {host}"
-        return None
+    def _tool_for(self, remote: Remote) -> tuple[Tool, str | None]:
+        """The first that is signed in to the remote's host; where none is, the likely one and what to do."""
+        for tool in remote.tools:
+            if self._program(tool) is not None and self._is_signed_in(tool, remote.host):
+                return tool, None
+        here: tuple[Tool, ...] = tuple(tool for tool in remote.tools if self._program(tool) is not None)
+        tool, host = (here or remote.tools)[0], remote.host
+        if not here:
+            name = NAMES[tool]
+            return tool, f"Opening it needs the {name} CLI. Install {tool}, then run: {tool} auth login"
+        return tool, f"{tool} is not signed in to {host}. In a terminal: {tool} auth login --hostname {host}"
 
-    def _push(self, scratch: str, objects: str, commit: str, remote: Remote, branch: str) -> None:
+    def _is_signed_in(self, tool: Tool, host: str) -> bool:
+        return self._tool("/", tool, "auth", "status", "--hostname", host).returncode == 0
+
+    def _bare(self, scratch: str) -> str:
         self._ran(scratch, "git", "init", "-q", "--bare", "--template=", scratch)
-        with open(os.path.join(scratch, "objects", "info", "alternates"), "w") as file:
-            file.write(objects + "\n")
-        helper = "!gh auth git-credential" if remote.tool == "gh" else "!glab auth git-credential"
+        return scratch
+
+    def _push(self, scratch: str, tool: Tool, commit: str, remote: Remote, branch: str) -> None:
+        helper = f"!{tool} auth git-credential"
         own = ("-c", f"credential.https://{remote.host}.helper={helper}", "-c", "core.hooksPath=/dev/null")
         self._ran(
             scratch,
@@ -143,18 +158,18 @@ class PullRequests:
             f"{commit}:{HEADS}{branch}",
         )
 
-    def _create(self, scratch: str, remote: Remote, command: OpenPullRequest) -> str:
-        if remote.tool == "gh":
+    def _create(self, scratch: str, tool: Tool, remote: Remote, command: OpenPullRequest) -> str:
+        if tool == "gh":
             words = ["pr", "create", "--repo", remote.repository, "--head", command.branch]
             words += ["--title", command.title, "--body", command.body]
         else:
             words = ["mr", "create", "--yes", "--repo", f"https://{remote.repository}"]
             words += ["--source-branch", command.branch]
             words += ["--title", command.title, "--description", command.body]
-        said = self._ran(scratch, remote.tool, *words, *(["--draft"] if command.draft else []))
+        said = self._ran(scratch, tool, *words, *(["--draft"] if command.draft else []))
         found = _URL.search(said)
         if found is None:
-            raise GitRefused(f"{remote.tool} did not say where the pull request is: {said[-MAX_SAID:]}")
+            raise GitRefused(f"{tool} did not say where the pull request is: {said[-MAX_SAID:]}")
         return found[0]
 
     def _ran(self, folder: str, program: str, *arguments: str) -> str:

@@ -102,7 +102,7 @@ async def directory(call: Call[DirectoryQuery]) -> Directories:
     query = call.body
     if query.path is not None and query.prefix is None:
         checked = await call.ask(CheckDirectory(path=query.path))
-        return Directories(path=checked.path)
+        return Directories(path=checked.path, files=checked.files)
     if query.prefix is not None and query.path is None:
         found = await call.ask(ListFolders(prefix=query.prefix, limit=query.limit))
         return Directories(directories=found.directories, cut=found.cut)

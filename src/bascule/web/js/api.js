@@ -3,8 +3,9 @@
  * What changes on the page changes because of the event that follows.
  */
 
-/** A name for one command, so that sending it twice does it once. */
-export const newKey = () => crypto.randomUUID();
+/** A name for one command, so that sending it twice does it once. Not `randomUUID`, which plain http lacks. */
+export const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (one) => one.toString(16).padStart(2, '0')).join('');
 
 /** @typedef {import('./types.js').Operations} Operations */
 /** @typedef {{device?: string}} Where which machine, once there are several */
@@ -225,7 +226,10 @@ function projectsApi(feed) {
      * @param {string} path
      * @param {string | undefined} device
      */
-    directory: (path, device) => feed.call('directories:find', { path, device }).then((answer) => answer.path ?? path),
+    directory: (path, device) =>
+      feed
+        .call('directories:find', { path, device })
+        .then((answer) => ({ path: answer.path ?? path, files: answer.files })),
   };
 }
 

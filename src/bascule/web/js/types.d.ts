@@ -709,6 +709,7 @@ export interface DirectoryQuery {
 
 export interface Directories {
   path?: string | null;
+  files?: number | null;
   directories?: string[] | null;
   cut?: boolean;
 }
@@ -867,6 +868,7 @@ export interface TrustFolder {
 
 export interface Directory {
   path: string;
+  files?: number | null;
 }
 
 export interface ListTrusted {

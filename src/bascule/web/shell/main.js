@@ -26,6 +26,7 @@ import { mountFind } from './search/find_bar.js';
 import { mountLocked } from './connection/locked.js';
 import { enterByLink } from './connection/pairing.js';
 import { mountNotes } from './layout/notes.js';
+import { mountNotifying } from './notifying.js';
 import { mountTitle } from './layout/title.js';
 import { mountOffered } from './start/offered.js';
 import { showApproval } from './start/approve_link.js';
@@ -86,6 +87,7 @@ mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
 mountTitle(app);
+mountNotifying(app);
 listenForKeys(app, {
   palette: palette.search,
   keys: palette.keys,

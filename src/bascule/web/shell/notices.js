@@ -38,7 +38,8 @@ export function createNotices(store) {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      note('The browser did not let us copy.', { tone: 'bad' });
+      const why = window.isSecureContext ? 'did not let us copy' : 'copies only over https; select the text instead';
+      note(`The browser ${why}.`, { tone: 'bad' });
       return false;
     }
     say('Copied.');

@@ -100,12 +100,15 @@ function float(anchor, card, closed) {
   addEventListener('blur', () => setTimeout(() => document.activeElement instanceof HTMLIFrameElement && close()), {
     signal,
   });
-  card.addEventListener('keydown', (event) => {
+  const escape = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     close();
     anchor.focus();
-  });
+  };
+  card.addEventListener('keydown', escape);
+  // A button that goes when it was pressed leaves the focus nowhere.
+  document.body.addEventListener('keydown', (event) => event.target === document.body && escape(event), { signal });
   document.body.append(card);
   place(card, anchor);
   watch.observe(card);

@@ -119,6 +119,8 @@ export const FIRST = {
   collapsed: /** @type {string[]} */ ([]),
   unfolded: /** @type {string[]} groups of the sidebar whose older sessions are shown, too */ ([]),
   pins: /** @type {string[]} sessions a person keeps at the top */ ([]),
+  notify: false, // whether this browser shows a notification when a request opens
+  muted: /** @type {string[]} sessions that cause none */ ([]),
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),

@@ -1,4 +1,4 @@
-/** What a browser stores of the page between visits: its key, tabs, pins, drafts, theme and messages not sent yet. */
+/** What a browser stores of the page between visits: its key, tabs, pins, drafts, choices and messages not sent yet. */
 
 import { table } from '../js/tables.js';
 import { routeOf } from './routes.js';
@@ -7,6 +7,19 @@ import { routeOf } from './routes.js';
 
 const KEPT = 'bascule.page';
 const KEY = 'bascule.key';
+const PARTS = /** @type {const} */ ([
+  'tabs',
+  'side',
+  'collapsed',
+  'pins',
+  'notify',
+  'muted',
+  'panel',
+  'theme',
+  'seen',
+  'held',
+  'edits',
+]);
 
 /** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
 export const secret = {
@@ -45,6 +58,8 @@ export function restored() {
     tabs,
     collapsed: strings(kept.collapsed),
     pins: strings(kept.pins),
+    notify: kept.notify === true,
+    muted: strings(kept.muted),
     side: kept.side !== false,
     panel: kept.panel === true,
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
@@ -59,9 +74,8 @@ export function restored() {
  * @param {State} before
  */
 export function keepInPlace(now, before) {
-  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'pins', 'panel', 'theme', 'seen', 'held', 'edits']);
-  if (parts.every((part) => now[part] === before[part])) return;
-  localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(parts.map((part) => [part, now[part]]))));
+  if (PARTS.every((part) => now[part] === before[part])) return;
+  localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(PARTS.map((part) => [part, now[part]]))));
 }
 
 /** @param {string} id */

@@ -1,5 +1,6 @@
 /** One message to all agents of a comparison that can still be sent one. */
 
+import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { textBox } from '../composer/text_box.js';
@@ -20,17 +21,21 @@ import { liveContestants } from './comparison.js';
 export function createComposer(app, view) {
   const { area, set } = textBox(
     { class: 'composer__text', 'aria-label': 'Message' },
-    { change: () => view.changed(), sends: (event) => control(event) || !event.shiftKey, send: () => void send() },
+    { change: () => view.changed(), sends: (event) => control(event) || !event.shiftKey, send },
   );
   const row = h('div', { class: 'composer__row' });
   const element = h('div', { class: 'compare__dock' }, h('div', { class: 'composer' }, area, row));
 
-  async function send() {
+  /** By the outbox: it waits for a lost connection, and what is refused becomes the draft of that session. */
+  function send() {
     const text = area.value.trim();
-    const live = liveContestants(app.store.get(), view.shown);
+    const state = app.store.get();
+    const live = liveContestants(state, view.shown);
     if (!text || !live.length) return;
     set('');
-    for (const one of live) await app.api.send(one.sessionId, { text, key: crypto.randomUUID() }).catch(app.trouble);
+    const held = live.map(({ sessionId }) => ({ sessionId, text, images: [], key: newKey() }));
+    app.store.set((now) => ({ held: [...now.held, ...held] }));
+    if (state.line.phase === 'live') void app.sendHeld();
     view.changed();
   }
 
@@ -54,7 +59,7 @@ export function createComposer(app, view) {
           names[0].toUpperCase() + names.slice(1),
         ),
         h('span', { class: 'spacer' }),
-        sendButton(names, !area.value.trim(), () => void send()),
+        sendButton(names, !area.value.trim(), send),
       ]);
     },
   };

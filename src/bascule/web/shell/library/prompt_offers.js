@@ -24,7 +24,7 @@ export const promptOffers = (commands, prompts, choose) => (before) => {
         ...own,
         ...some.map((one) => ({
           label: one.title,
-          note: 'prompt of the library',
+          note: 'saved prompt',
           insert: '',
           run: () => choose(one.id),
         })),

@@ -172,7 +172,7 @@ async function askPullRequest(app, anchor, id) {
     }
   };
   return askCard(anchor, {
-    title: 'Open a pull request',
+    title: plan.tool === 'glab' ? 'Open a merge request' : 'Open a pull request',
     text: `Your last commit is pushed to ${visible(repository)} with your own ${plan.tool}.`,
     body: h('div', { class: 'ask-card__fields' }, branch, title, body, h('label', null, draft, ' As a draft')),
     yes: 'Push and open',

@@ -18,7 +18,8 @@ const BESIDE = '#side, #sbar, #tabs';
  */
 export function lettersWork(state, focus) {
   const card = document.querySelector('#requests .request');
-  if (!(card instanceof HTMLElement) || card.offsetParent === null || !focus) return false;
+  // Not by `offsetParent`, which is null where a narrow window fixes the request over everything.
+  if (!card?.getClientRects().length || !focus) return false;
   if (focus.closest(TYPED) || focus.closest(ELSEWHERE)) return false;
   if (focus.closest('.request')) return true;
   if (state.route.name === 'inbox') return openRequests(state).some((one) => requestKey(one) === state.inboxPick);

@@ -5,6 +5,7 @@ import { clockTime } from '../../js/format.js';
 import { resume } from '../making_room.js';
 import { menu } from '../parts.js';
 import { pinChoice } from '../sidebar/rows.js';
+import { muteChoice } from '../notifying.js';
 import { isOver, nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
@@ -80,6 +81,7 @@ function actChoices(app, session) {
     'line',
     { label: 'Rename', note: 'F2', icon: 'edit', run: () => app.events.emit('rename', id) },
     pinChoice(app, id),
+    ...muteChoice(app, id),
     { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },
     isOver(session)
       ? { label: 'Resume', icon: 'play', run: () => resume(app, id) }

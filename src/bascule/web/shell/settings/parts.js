@@ -7,6 +7,7 @@ import { several } from '../machines.js';
 import { dot } from '../parts.js';
 import { machinePicker, pickedDevice } from './machine_picker.js';
 import { agentCard } from '../start/agents.js';
+import { switchNotifying, whyNone } from '../notifying.js';
 
 /**
  * @typedef {object} Context
@@ -31,7 +32,8 @@ export const problem = (text) =>
  * @param {Context} context
  * @param {State} state
  */
-export function generalPart({ app }, state) {
+export function generalPart(context, state) {
+  const { app } = context;
   const themes = [
     ['auto', 'Like the system'],
     ['dark', 'Dark'],
@@ -61,7 +63,38 @@ export function generalPart({ app }, state) {
         ),
       ),
     ),
+    h('div', { class: 'card settings-card' }, h('h3', null, 'Notifications'), notifyChoice(context, state)),
     h('div', { class: 'card settings-card' }, h('h3', null, 'Your name'), nameForm(app, state)),
+  ];
+}
+
+/**
+ * @param {Context} context
+ * @param {State} state
+ */
+function notifyChoice({ app, again }, state) {
+  const none = whyNone();
+  const words = 'When an agent needs an answer and this page is in the background. They name the session and no more.';
+  return [
+    h('p', null, none || words),
+    h(
+      'div',
+      { class: 'segments', role: 'radiogroup', 'aria-label': 'Notifications' },
+      [false, true].map((on) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'radio',
+            'aria-checked': String(state.notify === on),
+            class: state.notify === on ? 'is-selected' : '',
+            disabled: on && Boolean(none),
+            onclick: () => void switchNotifying(app, on).then(again),
+          },
+          on ? 'On' : 'Off',
+        ),
+      ),
+    ),
   ];
 }
 

@@ -136,7 +136,7 @@ export function mountSettings(root, app, trusting) {
   };
 
   app.store.subscribe((now, before) => {
-    const parts = /** @type {const} */ (['route', 'agentsOf', 'devices', 'pairings', 'theme', 'me']);
+    const parts = /** @type {const} */ (['route', 'agentsOf', 'devices', 'pairings', 'theme', 'notify', 'me']);
     const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
     if (usage) countUsage();
     const counted = now.route.part === 'devices' && (now.tick !== before.tick || now.sessions !== before.sessions);

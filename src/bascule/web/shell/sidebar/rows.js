@@ -7,6 +7,7 @@ import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, menu } from '../parts.js';
 import { machineTag } from '../machines.js';
 import { agentTitle, isOver, marksOf, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { muteChoice } from '../notifying.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -119,6 +120,7 @@ function rowMenu(app, anchor, session, again) {
   const over = isOver(session);
   menu(anchor, [
     pinChoice(app, id),
+    ...muteChoice(app, id),
     { label: 'Rename', note: 'F2', icon: 'edit', run: () => rename(id, again) },
     {
       label: session.archived ? 'Take out of the archive' : 'Archive',

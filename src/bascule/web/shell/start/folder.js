@@ -7,7 +7,7 @@ import { icon } from '../../js/icons.js';
 
 const PAUSE = 120; // milliseconds without a key, before folders are asked for
 const BLUR_DELAY = 150; // milliseconds: a press on an offer comes after the blur
-let count = 0;
+let fields = 0;
 
 /**
  * `take` gets the folder's real path, and may refuse it by throwing what to say.
@@ -40,7 +40,7 @@ class FolderField {
   constructor(app, options) {
     this.app = app;
     this.options = options;
-    this.id = `folders-${++count}`;
+    this.id = `folders-${++fields}`;
     /** @type {string[]} */
     this.offered = [];
     this.at = -1; // which of those is chosen with the arrow keys
@@ -54,7 +54,7 @@ class FolderField {
       'aria-label': 'Folders',
       hidden: true,
     });
-    this.verdict = h('span', { class: 'folder-field__ok', hidden: true }, icon('check', 14), 'can be used');
+    this.verdict = h('span', { class: 'folder-field__ok', hidden: true });
     this.problem = h('p', { class: 'error-message', role: 'alert', hidden: true });
     this.input = this.#input();
     this.form = this.#form();
@@ -147,6 +147,7 @@ class FolderField {
   /** @param {string} path */
   #choose(path) {
     this.input.value = `${path}/`;
+    this.#offer([]);
     this.#say('');
     this.#completeLater();
   }
@@ -180,8 +181,10 @@ class FolderField {
     const typed = input.value.trim();
     if (!typed || !this.problem.hidden) return;
     try {
-      await this.app.api.directory(typed, this.options.device());
-      if (input.value.trim() === typed) this.verdict.hidden = false;
+      const { files } = await this.app.api.directory(typed, this.options.device());
+      if (input.value.trim() !== typed) return;
+      update(this.verdict, [icon('check', 14), sightOf(files)]);
+      this.verdict.hidden = false;
     } catch (error) {
       if (input.value.trim() === typed && form.isConnected) this.#say(/** @type {Error} */ (error).message);
     }
@@ -193,7 +196,8 @@ class FolderField {
     this.#offer([]);
     if (!typed) return this.#say('Type the path of a folder, such as ~/code/project.');
     try {
-      await this.options.take(await this.app.api.directory(typed, this.options.device()));
+      const { path } = await this.app.api.directory(typed, this.options.device());
+      await this.options.take(path);
       this.input.value = '';
       this.#say('');
     } catch (error) {
@@ -210,6 +214,12 @@ class FolderField {
     this.options.cancel?.();
   }
 }
+
+/**
+ * @param {number | null | undefined} files how many git sees
+ */
+const sightOf = (files) =>
+  typeof files === 'number' ? `git, ${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}` : 'can be used';
 
 /**
  * @param {string} path

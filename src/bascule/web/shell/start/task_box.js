@@ -58,7 +58,7 @@ export class TaskBox {
         rows: 3,
         'aria-label': 'Task',
         'aria-describedby': 'task-limit',
-        placeholder: 'Describe the task. / prompt of the library, or paste an image',
+        placeholder: 'Describe the task. Type / for saved prompts',
       },
       {
         change: () => {
