@@ -28,6 +28,12 @@ export function createApi(feed) {
     usage: () => feed.call('usage:show', {}),
     damaged: () => feed.call('session:list', { limit: 1 }).then((answer) => answer.damaged ?? []),
     requests: () => feed.call('requests:list', {}).then((answer) => answer.requests),
+    answers: () => feed.call('answers:list', {}).then((answer) => answer.answers),
+    /**
+     * @param {string} sessionId
+     * @param {string} answerId
+     */
+    takeBack: (sessionId, answerId) => feed.call('answers:take-back', { sessionId, answerId }),
     desktop: () => feed.call('launch:terminal', {}),
     /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
     create: (command) => feed.call('session:create', command),
