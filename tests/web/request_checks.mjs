@@ -19,7 +19,7 @@ import { loadAnswers } from '../../src/bascule/web/shell/requests/waiting.js';
 import { statusOf } from '../../src/bascule/web/shell/sessions.js';
 import { FIRST, filledRecord, openRequests } from '../../src/bascule/web/shell/state.js';
 
-const { answerRow, inboxItems, keysOf, requestRow, stoppedRow } = inbox;
+const { inboxItems, keysOf, requestRow, stoppedRow } = inbox;
 
 const request = (id, state = 'open', more = {}) => ({ session_id: 's1', request_id: id, state, ...more });
 
@@ -288,8 +288,8 @@ test('a request whose answer waits for its machine asks nobody any more', () => 
   const items = inboxItems(state);
   assert.deepEqual([items.open.length, items.given.length], [0, 1]);
   assert.deepEqual(keysOf(items), ['s1/r1']);
-  assert.equal(answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
-  assert.equal(answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
+  assert.equal(inbox.answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
+  assert.equal(inbox.answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
 });
 
 test('an answer that was not applied leaves its request open, and says why beside it', () => {
@@ -303,7 +303,7 @@ test('an answer that was not applied leaves its request open, and says why besid
   const { all, given } = requestsInView(state);
   assert.deepEqual([all.length, given[0].id], [1, 'a1']);
   assert.deepEqual(keysOf(inboxItems(state)), ['s1/r1']);
-  assert.equal(answerRow(state, lapsed).first, 'Denied for laptop. It was not applied: too old');
+  assert.equal(inbox.answerRow(state, lapsed).first, 'Denied for laptop. It was not applied: too old');
 });
 
 test('a delivered answer is told once, and stays in the inbox with its time', async () => {
