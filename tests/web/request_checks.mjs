@@ -19,8 +19,6 @@ import { loadAnswers } from '../../src/bascule/web/shell/requests/waiting.js';
 import { statusOf } from '../../src/bascule/web/shell/sessions.js';
 import { FIRST, filledRecord, openRequests } from '../../src/bascule/web/shell/state.js';
 
-const { inboxItems, keysOf, requestRow, stoppedRow } = inbox;
-
 const request = (id, state = 'open', more = {}) => ({ session_id: 's1', request_id: id, state, ...more });
 
 /** The requests a page holds, with a list that comes when the test says so. */
@@ -288,8 +286,8 @@ test('a request whose answer waits for its machine asks nobody any more', () => 
   const items = inboxItems(state);
   assert.deepEqual([items.open.length, items.given.length], [0, 1]);
   assert.deepEqual(keysOf(items), ['s1/r1']);
-  assert.equal(inbox.answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
-  assert.equal(inbox.answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
+  assert.equal(answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
+  assert.equal(answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
 });
 
 test('an answer that was not applied leaves its request open, and says why beside it', () => {
@@ -303,7 +301,7 @@ test('an answer that was not applied leaves its request open, and says why besid
   const { all, given } = requestsInView(state);
   assert.deepEqual([all.length, given[0].id], [1, 'a1']);
   assert.deepEqual(keysOf(inboxItems(state)), ['s1/r1']);
-  assert.equal(inbox.answerRow(state, lapsed).first, 'Denied for laptop. It was not applied: too old');
+  assert.equal(answerRow(state, lapsed).first, 'Denied for laptop. It was not applied: too old');
 });
 
 test('a delivered answer is told once, and stays in the inbox with its time', async () => {

@@ -21,7 +21,10 @@ class HostLine:
         welcomed: Callable[["HostLine"], None],
         left: Callable[["HostLine"], None],
         clock: Callable[[], float] = time.time,
+        *,
+        far: bool = False,
     ) -> None:
+        self.far = far
         self.welcome: Welcome | None = None
         self.refused: LineRefused | None = None
         self.unknown: Counter[str] = Counter()

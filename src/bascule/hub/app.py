@@ -22,10 +22,12 @@ from bascule.hub.api import (
     pairing,
     prompt_files,
     rules,
+    search,
     session_commands,
     sessions,
     tunnels,
     unlogged,
+    usage,
 )
 from bascule.hub.api import grants as grants_api
 from bascule.hub.api import limits as limits_api
@@ -79,6 +81,8 @@ def operation_table() -> Table:
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [
         *answers.OPERATIONS,
+        *usage.OPERATIONS,
+        *search.OPERATIONS,
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
         *links.OPERATIONS,

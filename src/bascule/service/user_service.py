@@ -28,6 +28,8 @@ class ServiceState(Struct, frozen=True, kw_only=True):
 
 
 class UserService(Protocol):
+    file: Path  # that makes it start by itself
+
     def install(self, *, restart: bool = False) -> bool:
         """Write the file and start the service; whether the file had to change."""
         ...

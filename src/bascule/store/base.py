@@ -169,12 +169,13 @@ class SessionCounts(NamedTuple):
 
 
 class AgentUsage(NamedTuple):
-    """`cost_usd` is None when none of its sessions says what it cost."""
+    """One agent on one machine. `cost_usd` is None when none of its sessions says what it cost."""
 
     agent: str
     sessions: int
     turns: int
     cost_usd: float | None
+    device: str = ""
 
 
 class Usage(NamedTuple):
@@ -301,7 +302,9 @@ class EventStore(Protocol):
         """
         ...
 
-    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
+    async def search(
+        self, text: str, *, limit: int = 20, session_id: str | None = None, only_found: bool = False
+    ) -> SearchResult:
         """Messages and titles that hold all these words, the last one also as a beginning; newest first.
 
         Archived sessions are searched too. Raises `InvalidInput` when `text` holds no word.

@@ -18,6 +18,8 @@ SECONDS = 2.0  # a search that takes longer holds up the readers of everybody el
 AROUND = 80  # characters shown on either side of the first match
 TITLES_AT_MOST = 20
 STEPS_BETWEEN_LOOKS = 5000
+HIGHEST = (1 << 63) - 1
+BELOW_OURS = -1  # found sessions have negative numbers
 
 TEXT = """
 SELECT rowid FROM search_text WHERE search_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?
@@ -25,7 +27,7 @@ SELECT rowid FROM search_text WHERE search_text MATCH ? AND rowid BETWEEN ? AND 
 TITLES = """
 SELECT search_titles.rowid, session_id FROM search_titles
 JOIN search_sessions ON search_sessions.n = search_titles.rowid
-WHERE search_titles MATCH ? ORDER BY search_titles.rowid DESC LIMIT ?
+WHERE search_titles MATCH ? AND search_titles.rowid <= ? ORDER BY search_titles.rowid DESC LIMIT ?
 """
 SESSION = "SELECT session_id FROM search_sessions WHERE n = ?"
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
@@ -35,13 +37,20 @@ OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000)"
 _word = re.compile(r"\w+")
 
 
-def search(connection: sqlite3.Connection, text: str, limit: int, session_id: str | None) -> SearchResult:
+def search(
+    connection: sqlite3.Connection,
+    text: str,
+    limit: int,
+    session_id: str | None,
+    *,
+    only_found: bool = False,
+) -> SearchResult:
     """Newest first, titles before messages. Raises `InvalidInput` when there is nothing to look for."""
     terms = terms_of(text)
     deadline = monotonic() + SECONDS
     connection.set_progress_handler(lambda: monotonic() > deadline, STEPS_BETWEEN_LOOKS)
     try:
-        hits = _search(connection, terms, limit, session_id)
+        hits = _search(connection, terms, limit, session_id, BELOW_OURS if only_found else HIGHEST)
         return SearchResult(hits, int(connection.execute(OWED).fetchone()[0]))
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
@@ -67,14 +76,14 @@ def expression(terms: list[str]) -> str:
 
 
 def _search(
-    connection: sqlite3.Connection, terms: list[str], limit: int, session_id: str | None
+    connection: sqlite3.Connection, terms: list[str], limit: int, session_id: str | None, highest: int
 ) -> list[SearchHit]:
     wanted = expression(terms)
     hits: list[SearchHit] = []
     if session_id is None:
-        for _, found in connection.execute(TITLES, (wanted, min(limit, TITLES_AT_MOST))).fetchall():
+        for _, found in connection.execute(TITLES, (wanted, highest, min(limit, TITLES_AT_MOST))).fetchall():
             hits += _title_hit(connection, found, terms)
-        low, high = -(1 << 63), (1 << 63) - 1
+        low, high = -(1 << 63), highest
     else:
         number = connection.execute(NUMBER, (session_id,)).fetchone()
         if number is None:

@@ -86,9 +86,11 @@ export function createApi(feed) {
     /**
      * @param {number} after
      * @param {number} limit
+     * @param {Operations['audit:list']['body']} [where] the copy of a machine's chain
      */
-    audit: (after, limit) => feed.call('audit:list', { after, limit }),
-    verifyAudit: () => feed.call('audit:verify', {}),
+    audit: (after, limit, where = {}) => feed.call('audit:list', { after, limit, ...where }),
+    /** @param {Where} [where] */
+    verifyAudit: (where = {}) => feed.call('audit:verify', where),
     /** @param {Where} [where] */
     settings: (where = {}) => feed.call('settings:show', where),
     /** @param {Where} [where] */
@@ -171,6 +173,12 @@ function machinesApi(feed) {
      * @param {Where} where
      */
     found: (limit, where) => feed.call('found:list', { limit, ...where }),
+    /**
+     * A found session of another machine is copied to this server only when somebody wants to see it.
+     * @param {string} sessionId
+     * @param {string} device
+     */
+    fetchFound: (sessionId, device) => feed.call('found:fetch', { sessionId, device }),
     /** @param {Where} where */
     unlogged: (where) => feed.call('unlogged:list', where).then((answer) => answer.processes),
     /**

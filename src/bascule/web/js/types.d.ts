@@ -49,9 +49,8 @@ export interface EndCancelled {
 }
 
 export interface SessionEnding {
-  type: 'session_ending';
-  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
-  by: string;
+  waits?: boolean;
+  message?: string;
 }
 
 export interface SessionEnded {
@@ -1064,6 +1063,7 @@ export interface SearchQuery {
 export interface SearchAnswer {
   hits: SearchHitView[];
   owed: number;
+  missing: MissingDevice[];
 }
 
 export interface ArchiveSession {
@@ -1546,6 +1546,7 @@ export interface UsageSums {
   turns: number;
   costUsd: number | null;
   agents: AgentSums[];
+  devices: DeviceSums[];
   costliest: SessionView[];
 }
 
@@ -1896,6 +1897,7 @@ export interface SearchHitView {
   kind: string;
   archived: boolean;
   found: boolean;
+  device: string;
 }
 
 export interface ChangedFile {
@@ -1962,6 +1964,14 @@ export interface UnloggedProcess {
 
 export interface AgentSums {
   agent: string;
+  sessions: number;
+  turns: number;
+  costUsd: number | null;
+}
+
+export interface DeviceSums {
+  device: string;
+  name: string;
   sessions: number;
   turns: number;
   costUsd: number | null;
@@ -2140,7 +2150,7 @@ export interface Operations {
   'session:commit': { body: CommitFiles; answer: Committed };
   'session:count': { body: CountQuery; answer: SessionCount };
   'session:create': { body: CreateBody; answer: Created };
-  'session:end': { body: EndSession; answer: Done };
+  'session:end': { body: EndSession; answer: SessionEnding };
   'session:entries': { body: PageQuery; answer: EntriesPage };
   'session:events': { body: EventsQuery; answer: EventsPage };
   'session:file': { body: ReadFile; answer: FileContent };

@@ -95,6 +95,7 @@ export const FIRST = {
   moreArchived: /** @type {string | null} */ (null),
   archivedCount: 0,
   found: /** @type {Record<string, FoundList>} by machine */ (table()),
+  farFound: /** @type {Record<string, string>} the machine of each hit that this server has no copy of */ (table()),
   foundAll: false,
   foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),
   devices: /** @type {Device[]} */ ([]),
