@@ -31,7 +31,7 @@ def test_the_limit_counts_all_that_comes_from_afar_whoever_is_said_to_ask(tmp_pa
         LimitReached, match="on this machine in the last minute; try again in 13 s"
     ) as refused:
         desk.start(5)
-    assert refused.value.retry_after == 13
+    assert refused.value.fields["retry_after"] == 13
     desk.now = 12.1
     desk.start(6)
 
