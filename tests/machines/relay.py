@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-BETWEEN_CUTS = (3_000, 60_000)  # bytes that pass one way before a cut by the dice
+BETWEEN_CUTS = (20_000, 300_000)  # bytes that pass one way before a cut by the dice
 
 
 class Relay:
