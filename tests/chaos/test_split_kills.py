@@ -56,6 +56,7 @@ async def test_nothing_is_lost_when_hub_and_machine_are_killed_and_their_line_is
             await machine.join(hub, line.url)
             async with machine:
                 await hub.until_device("d-laptop", online=True)
+                await machine.sessions()  # a link that was used is good after a restart, too
                 streams = [await begin(hub, machine, f"count {pieces} {PIECE_MS}") for _ in range(STREAMS)]
                 asking = await begin(hub, machine, "run")
                 request = (await hub.wait_for(asking, PermissionRequested)).event

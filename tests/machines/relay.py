@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-BETWEEN_CUTS = (20_000, 300_000)  # bytes that pass one way before a cut by the dice
+# Bytes that pass one way before a cut by the dice: a connection that passes less than its greeting makes no progress.
+BETWEEN_CUTS = (60_000, 300_000)
 
 
 class Relay:
@@ -48,7 +49,8 @@ class Relay:
         raise ConnectionResetError  # one side ended: so does the other
 
     async def join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
+        # Of a transport that is closed already uvloop says RuntimeError.
+        with contextlib.suppress(OSError, RuntimeError):
             await self._passing.wait()
             target = urlsplit(self.target)
             there, back = await asyncio.open_connection(target.hostname, target.port)
@@ -63,7 +65,7 @@ class Relay:
 
 
 @asynccontextmanager
-async def relay() -> AsyncIterator[Relay]:
+async def relay() -> AsyncGenerator[Relay]:
     made = Relay()
     server = await asyncio.start_server(made.join, "127.0.0.1", 0)
     made.host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"

@@ -298,7 +298,7 @@ class AnswerGiven(Done, frozen=True, kw_only=True):
     message: str = ""
 
 
-class SessionEnding(Done, frozen=True, kw_only=True):
+class EndGiven(Done, frozen=True, kw_only=True):
     """The machine ends the session; or that `waits`, because the machine is away: `message` says so."""
 
     waits: bool = False

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bascule.api.answers import SessionEnding
+from bascule.api.answers import EndGiven
 from bascule.api.bodies import QueueBody, ReconnectBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
@@ -78,15 +78,15 @@ async def reconnect(call: Call[ReconnectBody]) -> Reconnected | Done:
     return await call.ask(command, seconds=seconds)
 
 
-async def end(call: Call[EndSession]) -> SessionEnding:
+async def end(call: Call[EndSession]) -> EndGiven:
     """A machine that is away gets it first when it is back; one that was removed may never come back."""
     board = call.hub.switchboard
     await board.met()
     if board.is_connected(call.target) or board.status(call.target) is None:
         await call.ask(call.body)
-        return SessionEnding()
+        return EndGiven()
     (outcome,) = await board.orders.give(call.body, call.by, [call.target])
-    return SessionEnding(waits=outcome.outcome == "waiting", message=outcome.message)
+    return EndGiven(waits=outcome.outcome == "waiting", message=outcome.message)
 
 
 def take_spawn(hub: Hub, grant_id: str) -> None:
@@ -154,7 +154,7 @@ OPERATIONS = (
         path=ONE,
         need="session_write",
         body=EndSession,
-        answer=SessionEnding,
+        answer=EndGiven,
         run=end,
         summary="Close the session and end its agent; one of a machine that is away ends when it is back",
         in_session=True,

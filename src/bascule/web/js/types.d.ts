@@ -49,8 +49,9 @@ export interface EndCancelled {
 }
 
 export interface SessionEnding {
-  waits?: boolean;
-  message?: string;
+  type: 'session_ending';
+  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
+  by: string;
 }
 
 export interface SessionEnded {
@@ -1150,6 +1151,11 @@ export interface EndSession {
   sessionId: string;
 }
 
+export interface EndGiven {
+  waits?: boolean;
+  message?: string;
+}
+
 export interface PageQuery {
   sessionId: string;
   before?: number | null;
@@ -2150,7 +2156,7 @@ export interface Operations {
   'session:commit': { body: CommitFiles; answer: Committed };
   'session:count': { body: CountQuery; answer: SessionCount };
   'session:create': { body: CreateBody; answer: Created };
-  'session:end': { body: EndSession; answer: SessionEnding };
+  'session:end': { body: EndSession; answer: EndGiven };
   'session:entries': { body: PageQuery; answer: EntriesPage };
   'session:events': { body: EventsQuery; answer: EventsPage };
   'session:file': { body: ReadFile; answer: FileContent };
