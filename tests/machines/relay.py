@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-# Bytes that pass one way before a cut by the dice: a connection that passes less than its greeting makes no progress.
+# Bytes that pass one way before a cut by the dice. With less than a greeting needs there is no progress.
 BETWEEN_CUTS = (60_000, 300_000)
 
 
@@ -49,14 +49,15 @@ class Relay:
         raise ConnectionResetError  # one side ended: so does the other
 
     async def join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ends = {writer}
         # Of a transport that is closed already uvloop says RuntimeError.
         with contextlib.suppress(OSError, RuntimeError):
-            await self._passing.wait()
-            target = urlsplit(self.target)
-            there, back = await asyncio.open_connection(target.hostname, target.port)
-            ends = {writer, back}
-            self._writers |= ends
             try:
+                await self._passing.wait()
+                target = urlsplit(self.target)
+                there, back = await asyncio.open_connection(target.hostname, target.port)
+                ends.add(back)
+                self._writers |= ends
                 await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
             finally:
                 self._writers -= ends
