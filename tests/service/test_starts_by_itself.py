@@ -8,7 +8,7 @@ from bascule.service.programs import Ran
 from bascule.service.systemd import SystemdService
 from bascule.service.this_service import starts_by_itself
 
-USUAL = "/home/ana/.local/state/bascule"
+USUAL = "/var/lib/bascule"
 
 
 class Systemd:
