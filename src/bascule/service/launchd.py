@@ -42,6 +42,9 @@ class LaunchAgent:
             file=str(self.file),
         )
 
+    def is_wanted(self) -> bool:
+        return self.file.is_file()
+
     def uninstall(self) -> bool:
         if not self.file.is_file():
             return False

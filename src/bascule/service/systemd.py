@@ -52,6 +52,9 @@ class SystemdService:
             file=str(self.file),
         )
 
+    def is_wanted(self) -> bool:
+        return any(self.file.parent.glob(f"*.wants/{UNIT}"))
+
     def uninstall(self) -> bool:
         if not self.file.is_file():
             return False

@@ -36,4 +36,4 @@ def starts_by_itself(service: UserService, folder: str, usual_folder: str) -> bo
     names_folder = folder in text
     if not names_folder and (folder != usual_folder or "--data" in text):
         return False  # it is the service of another folder
-    return bool(service.state().starts)
+    return service.is_wanted()

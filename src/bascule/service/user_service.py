@@ -36,6 +36,10 @@ class UserService(Protocol):
 
     def state(self) -> ServiceState: ...
 
+    def is_wanted(self) -> bool:
+        """Whether it starts by itself, by the files on the disk alone: no program is run."""
+        ...
+
     def uninstall(self) -> bool:
         """Stop it and remove its file; whether there was one."""
         ...
