@@ -21,7 +21,7 @@ export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint ruff format types imports page screens bench chaos terminals conformance lock clean FORCE
+.PHONY: help run test lint ruff format types imports page screens bench split chaos terminals conformance lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -56,8 +56,15 @@ screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium
 bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
 	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
-chaos: $(VENV)/.dev ## Kill the server KILLS=100 times while sessions stream
-	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos tests/link/test_simulator.py $(ARGS)
+# Hub and daemon in two processes with a folder each: what shares an object or a file fails here.
+split: $(VENV)/.dev ## Run the suites that need a server with the hub in a process of its own
+	@$(PY) web/bundle.py
+	@BASCULE_TEST_MODE=split $(PY) -m pytest -n $(JOBS) --dist worksteal \
+		tests/hub tests/system tests/terminal tests/acp tests/web $(ARGS)
+
+chaos: $(VENV)/.dev ## Kill the server, a hub and a machine KILLS=100 times while sessions stream
+	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 \
+		tests/chaos tests/link/test_simulator.py $(ARGS)
 
 terminals: $(VENV)/.dev ## Launch into every terminal that Debian has, on a screen without a monitor (installs them if it may)
 	@sh .ci/desktop all

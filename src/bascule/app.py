@@ -42,6 +42,7 @@ from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.remote.tunnels import Tunnels
+from bascule.service.this_service import starts_by_itself, user_service
 from bascule.state_folder import (
     HubNote,
     ServerNote,
@@ -203,8 +204,7 @@ def link_command(settings: Settings, program: str) -> str:
     """What makes a new link to this server, typed in any folder: a checkout's program is not on the PATH."""
     path = Path(program).absolute()
     own = [str(path)] if path.name == "bascule" else [sys.executable, "-m", "bascule"]
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
-    data = [] if settings.data_dir == data_folder(plain, {}) else ["--data", settings.data_dir]
+    data = [] if settings.data_dir == usual_data_folder() else ["--data", settings.data_dir]
     return shlex.join([*own, "trust", "generate", *data, "--role", "owner", "browser"])
 
 
@@ -243,7 +243,18 @@ async def _host(
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))
     clocks = (time.time, time.monotonic)
-    host = Host(store, *books, launcher, settings, device, *clocks, histories, limits=limits, notices=notices)
+    host = Host(
+        store,
+        *books,
+        launcher,
+        settings,
+        device,
+        *clocks,
+        histories,
+        limits=limits,
+        notices=notices,
+        starts_by_itself=partial(_starts_by_itself, settings),
+    )
     await host.open()
     return host
 
@@ -270,6 +281,18 @@ async def show_on_desktop(
     except ImportError:
         show = no_desktop
     await show(title, body, actions, seconds)
+
+
+def _starts_by_itself(settings: Settings) -> bool:
+    usual = usual_data_folder()
+    named = None if settings.data_dir == usual else settings.data_dir
+    return starts_by_itself(user_service(named, os.environ), settings.data_dir, usual)
+
+
+def usual_data_folder() -> str:
+    """The state folder of a server that is started without naming one."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
+    return data_folder(plain, {})
 
 
 def _connect(host: Host, switchboard: Switchboard) -> None:

@@ -18,6 +18,7 @@ ANA = Actor("ana")
 @dataclass(eq=False)
 class Line:
     sent: list[Reply] = field(default_factory=list[Reply])
+    far: bool = False
 
     def send(self, frame: AnyFrame) -> None:
         assert isinstance(frame, Reply)
@@ -47,7 +48,7 @@ class Desk:
             lambda: self.now,
         )
 
-    async def _answer(self, ask: Ask) -> Reply:
+    async def _answer(self, ask: Ask, far: bool) -> Reply:
         self.begun.append(ask.ask)
         if not isinstance(ask.command, EndAll):
             await self.go.wait()

@@ -104,6 +104,16 @@ class WrittenTapes:
         return Reading(self.tape, grew, delivered)
 
 
+class Connection:
+    """One connection of the machine to the hub."""
+
+    def __init__(self, send: Callable[[AnyFrame], None]) -> None:
+        self._send = send
+
+    def send(self, frame: AnyFrame) -> None:
+        self._send(frame)
+
+
 class Joined:
     """A hub's and a machine's end, joined by frames that arrive one turn of the loop later."""
 
@@ -111,6 +121,7 @@ class Joined:
         self.machine, self.hub = WrittenTapes(), LinkTapes()
         self.pieces: list[TapePiece] = []
         self._line = 0
+        self._connection: Connection
         self.streams: TapeStreams
         self.connect()
 
@@ -130,12 +141,13 @@ class Joined:
             assert isinstance(frame, TAPE_FRAMES)
             loop.call_soon(lambda: streams.receive(frame) if line == self._line else None)
 
-        self.hub.connected(down)
+        self._connection = Connection(down)
+        self.hub.connected(self._connection)
 
     def cut(self) -> None:
         self._line += 1
         self.streams.close()
-        self.hub.disconnected()
+        self.hub.disconnected(self._connection)
 
 
 class Viewer:

@@ -2,9 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import random
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
+
+# Bytes that pass one way before a cut by the dice. With less than a greeting needs there is no progress.
+BETWEEN_CUTS = (60_000, 300_000)
 
 
 class Relay:
@@ -13,6 +17,8 @@ class Relay:
     def __init__(self) -> None:
         self.target = ""
         self.host = ""
+        self.dice: random.Random | None = None  # cuts each connection somewhere in the middle of a message
+        self.cuts = 0
         self._passing = asyncio.Event()
         self._passing.set()
         self._writers: set[asyncio.StreamWriter] = set()
@@ -30,30 +36,37 @@ class Relay:
     def mend(self) -> None:
         self._passing.set()
 
+    async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        passed, most = 0, self.dice.randrange(*BETWEEN_CUTS) if self.dice else None
+        while data := await source.read(65536):
+            passed += len(data)
+            if most is not None and passed > most and self.dice is not None:
+                self.cuts += 1
+                target.write(data[: self.dice.randrange(len(data))])
+                break
+            target.write(data)
+            await target.drain()
+        raise ConnectionResetError  # one side ended: so does the other
+
     async def join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            await self._passing.wait()
-            target = urlsplit(self.target)
-            there, back = await asyncio.open_connection(target.hostname, target.port)
-            ends = {writer, back}
-            self._writers |= ends
+        ends = {writer}
+        # Of a transport that is closed already uvloop says RuntimeError.
+        with contextlib.suppress(OSError, RuntimeError):
             try:
-                await asyncio.gather(_copy(reader, back), _copy(there, writer))
+                await self._passing.wait()
+                target = urlsplit(self.target)
+                there, back = await asyncio.open_connection(target.hostname, target.port)
+                ends.add(back)
+                self._writers |= ends
+                await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
             finally:
                 self._writers -= ends
                 for end in ends:
                     end.transport.abort()
 
 
-async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    while data := await source.read(65536):
-        target.write(data)
-        await target.drain()
-    raise ConnectionResetError  # one side ended: so does the other
-
-
 @asynccontextmanager
-async def relay() -> AsyncIterator[Relay]:
+async def relay() -> AsyncGenerator[Relay]:
     made = Relay()
     server = await asyncio.start_server(made.join, "127.0.0.1", 0)
     made.host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"

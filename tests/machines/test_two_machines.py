@@ -87,6 +87,33 @@ async def test_found_sessions_of_both_machines_stay_and_are_copied_when_opened(
         assert [one["sessionId"] for one in await found(hub, machine)] == [session]
 
 
+async def test_a_search_finds_what_was_begun_on_both_machines_and_names_the_one_that_does_not_answer(
+    hub: Hub, machines: tuple[Machine, Machine]
+) -> None:
+    one, two = machines
+    listed = [(await found(hub, machine))[0] for machine in machines]
+
+    async def search() -> dict[str, Any]:
+        answer = await hub.http.get("/api/search", params={"q": listed[0]["title"]})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async with asyncio.timeout(PATIENCE):
+        while True:  # the machines fill their index in the background
+            answer = await search()
+            places = {hit["sessionId"]: hit["device"] for hit in answer["hits"]}
+            if len(places) == 2:
+                break
+            await asyncio.sleep(0.05)
+    assert places == {listed[0]["sessionId"]: one.device, listed[1]["sessionId"]: two.device}
+    assert answer["missing"] == []
+    await two.kill()
+    await hub.until_device(two.device, online=False)
+    answer = await search()
+    assert {hit["device"] for hit in answer["hits"]} == {one.device}
+    assert [away["device"] for away in answer["missing"]] == [two.device]
+
+
 @pytest.mark.row("R20")
 async def test_the_panic_button_stops_both_at_once_and_one_that_is_away_when_it_is_back(
     hub: Hub, machines: tuple[Machine, Machine]

@@ -3,13 +3,21 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createStore } from '../../src/bascule/web/js/store.js';
 import { Live } from '../../src/bascule/web/shell/live.js';
-import { inboxItems, keysOf, requestRow, stoppedRow } from '../../src/bascule/web/shell/requests/inbox_items.js';
+import {
+  answerRow,
+  inboxItems,
+  keysOf,
+  requestRow,
+  stoppedRow,
+} from '../../src/bascule/web/shell/requests/inbox_items.js';
 import { afterList } from '../../src/bascule/web/shell/requests/known_requests.js';
 import { whyBlocked } from '../../src/bascule/web/shell/requests/permission_buttons.js';
 import { answersOf, picked } from '../../src/bascule/web/shell/requests/question.js';
 import { requestsInView } from '../../src/bascule/web/shell/requests/in_view.js';
 import { settledWords } from '../../src/bascule/web/shell/requests/settled.js';
-import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
+import { loadAnswers } from '../../src/bascule/web/shell/requests/waiting.js';
+import { statusOf } from '../../src/bascule/web/shell/sessions.js';
+import { FIRST, filledRecord, openRequests } from '../../src/bascule/web/shell/state.js';
 
 const request = (id, state = 'open', more = {}) => ({ session_id: 's1', request_id: id, state, ...more });
 
@@ -237,4 +245,73 @@ test('the inbox lists requests, then what stopped, then what finished since some
   console.error = () => undefined;
   assert.equal(requestRow(state, ask).first, 'A request that can’t be shown');
   console.error = complained;
+});
+
+const AT = '2026-01-05T14:01:00.000Z';
+
+const answer = (more = {}) => ({
+  id: 'a1',
+  device: 'd2',
+  deviceName: 'laptop',
+  sessionId: 's1',
+  sessionTitle: 'Port the parser',
+  requestId: 'r1',
+  decision: 'deny',
+  by: 'Mira',
+  at: AT,
+  expiresAt: null,
+  sentAt: null,
+  state: 'waiting',
+  outcome: '',
+  settledAt: null,
+  mayTakeBack: true,
+  ...more,
+});
+
+const answered = (...answers) => ({
+  ...FIRST,
+  me: { name: 'Mira' },
+  route: { name: 'session', id: 's1' },
+  sessions: { s1: filledRecord({ session_id: 's1', open_requests: 1, phase: 'running' }) },
+  requests: { 's1/r1': request('r1', 'open', { opened_at: AT }) },
+  answers,
+});
+
+test('a request whose answer waits for its machine asks nobody any more', () => {
+  const state = answered(answer());
+  assert.deepEqual(openRequests(state), []);
+  assert.equal(statusOf(state, state.sessions.s1).word, 'Answered');
+  const { all, given } = requestsInView(state);
+  assert.deepEqual([all.length, given.length], [0, 1]);
+  const items = inboxItems(state);
+  assert.deepEqual([items.open.length, items.given.length], [0, 1]);
+  assert.deepEqual(keysOf(items), ['s1/r1']);
+  assert.equal(answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
+  assert.equal(answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
+});
+
+test('an answer that was not applied leaves its request open, and says why beside it', () => {
+  const lapsed = answer({
+    state: 'expired',
+    outcome: 'It was not applied: too old.',
+    settledAt: new Date().toISOString(),
+  });
+  const state = answered(lapsed);
+  assert.equal(openRequests(state).length, 1);
+  const { all, given } = requestsInView(state);
+  assert.deepEqual([all.length, given[0].id], [1, 'a1']);
+  assert.deepEqual(keysOf(inboxItems(state)), ['s1/r1']);
+  assert.equal(answerRow(state, lapsed).first, 'Denied for laptop. It was not applied: too old');
+});
+
+test('a delivered answer is told once, and stays in the inbox with its time', async () => {
+  const store = createStore(answered(answer()));
+  const said = [];
+  const settledAt = new Date().toISOString();
+  const api = { answers: () => Promise.resolve([answer({ state: 'applied', settledAt })]) };
+  for (let time = 0; time < 2; time++) await loadAnswers(store, api, (text) => said.push(text));
+  assert.equal(said.length, 1);
+  assert.match(said[0], /^Denied, delivered to laptop \d\d:\d\d/);
+  store.set({ requests: {} });
+  assert.equal(inboxItems(store.get()).given.length, 1);
 });

@@ -79,13 +79,24 @@ class AgentSums(View, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
+class DeviceSums(View, frozen=True, kw_only=True):
+    """What the sessions of one machine took and cost. `name` is empty once it is no longer listed."""
+
+    device: str
+    name: str
+    sessions: int
+    turns: int
+    cost_usd: float | None
+
+
 class UsageSums(View, frozen=True, kw_only=True):
-    """What all sessions took and cost, archived ones included, and the 100 that cost most."""
+    """What all sessions of all machines took and cost, archived ones included, and the 100 that cost most."""
 
     sessions: int
     turns: int
     cost_usd: float | None
     agents: list[AgentSums]
+    devices: list[DeviceSums]
     costliest: list[SessionView]
 
 
@@ -172,13 +183,26 @@ class SearchHitView(View, frozen=True, kw_only=True):
     kind: str
     archived: bool
     found: bool  # in a session that was begun outside Bascule
+    device: str = ""  # of a found session that this hub has no copy of yet: `found:fetch` makes one
+
+
+class MissingDevice(View, frozen=True, kw_only=True):
+    """A machine that is not in a list of all of them: it is away, or did not answer in time."""
+
+    device: str
+    name: str
+    last_heard: str | None = None
 
 
 class SearchAnswer(View, frozen=True, kw_only=True):
-    """Newest first, titles before messages. `owed` messages can't be found yet: the index is being filled."""
+    """Newest first, titles before messages. `owed` messages can't be found yet: the index is being filled.
+
+    `missing`: machines whose found sessions were not searched: they are away or did not answer in time.
+    """
 
     hits: list[SearchHitView]
     owed: int
+    missing: tuple[MissingDevice, ...] = ()
 
 
 class ProjectList(View, frozen=True, kw_only=True):
@@ -278,6 +302,13 @@ class AnswerGiven(Done, frozen=True, kw_only=True):
     message: str = ""
 
 
+class EndGiven(Done, frozen=True, kw_only=True):
+    """The machine ends the session; or that `waits`, because the machine is away: `message` says so."""
+
+    waits: bool = False
+    message: str = ""
+
+
 class AnswerView(View, frozen=True, kw_only=True):
     """An answer that was given while its request's machine was away.
 
@@ -304,14 +335,6 @@ class AnswerView(View, frozen=True, kw_only=True):
 
 class AnswerList(View, frozen=True, kw_only=True):
     answers: list[AnswerView]
-
-
-class MissingDevice(View, frozen=True, kw_only=True):
-    """A machine that is not in a list of all of them: it is away, or did not answer in time."""
-
-    device: str
-    name: str
-    last_heard: str | None = None
 
 
 class FoundEverywhere(FoundList, frozen=True, kw_only=True, rename="camel"):

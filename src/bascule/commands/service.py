@@ -11,15 +11,12 @@ from bascule.client.address import ServerFile
 from bascule.commands import exits
 from bascule.commands.server_address import data_dir_of, running_server
 from bascule.config.load import OTHER_NAMES, SEED_NAMES
-from bascule.service.launchd import LaunchAgent
 from bascule.service.link_handler import LinkHandler
 from bascule.service.programs import run_program
-from bascule.service.systemd import SystemdService
+from bascule.service.this_service import PASSED, user_service
 from bascule.service.user_service import UserService
 
 START_SECONDS = 120.0
-# Where the server looks for its files and its agents; everything else belongs into the config file.
-PASSED = ("PATH", "LANG", "BASCULE_DATA_DIR", "BASCULE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
 _EPHEMERAL = ("/archive-v0/", "/builds-v0/", "/environments-v2/", "/.cache/uv/")
 
 
@@ -86,15 +83,7 @@ def uninstall(args: argparse.Namespace) -> int:
 
 
 def _service(args: argparse.Namespace) -> UserService:
-    words = [sys.executable, "-m", "bascule", "up", "--no-open"]
-    if args.data:
-        words += ["--data", os.path.abspath(args.data)]
-    environment = {name: os.environ[name] for name in PASSED if os.environ.get(name)}
-    home = Path.home()
-    if sys.platform == "darwin":
-        return LaunchAgent(words, environment, home, os.getuid(), run_program)
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-    return SystemdService(words, environment, config, run_program)
+    return user_service(args.data, os.environ)
 
 
 def _links(args: argparse.Namespace) -> LinkHandler | None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from bascule import __version__
 from bascule.daemon.adopting import Adopter
 from bascule.daemon.asks import WENT_AWAY, Asks
 from bascule.daemon.device import Device
+from bascule.daemon.far_spawns import FarSpawns
 from bascule.daemon.files.git_panel import GitPanel
 from bascule.daemon.files.panel import Panel, git_environment
 from bascule.daemon.files.prompt_files import PromptFolders
@@ -83,6 +85,7 @@ class Host:
         pauses: tuple[float, ...] = PAUSES,
         limits: LimitsBook | None = None,
         notices: StartNotices | None = None,
+        starts_by_itself: Callable[[], bool] | None = None,
     ) -> None:
         self._link_name = store.link_name
         store = OwnLogs(store, device.id)
@@ -139,11 +142,14 @@ class Host:
         )
         for part in parts:
             part.register(self._handlers)
+        self._far_spawns = FarSpawns(limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
         self._attempts = 0
         self._lines: list[HostLine] = []
         self._told = DeviceState()
+        self._look_at_service = starts_by_itself
+        self._starts_by_itself: bool | None = None
         self._looks = False  # whether the state is about to be looked at
         self._stop_listening: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -217,12 +223,18 @@ class Host:
     def _welcomed(self, line: HostLine) -> None:
         line.send(DeviceStateChanged(self._state()))
         self._do_later(self._tell_versions(line), "agent versions")
+        if self._look_at_service is not None:
+            self._do_later(self._tell_service(self._look_at_service), "service")
 
     def _left(self, line: HostLine) -> None:
         self._lines.remove(line)
 
     async def _tell_versions(self, line: HostLine) -> None:
         line.send(AgentsChanged(await self._machine.agents()))
+
+    async def _tell_service(self, look: Callable[[], bool]) -> None:
+        self._starts_by_itself = await asyncio.to_thread(look)
+        self._look_at_state()
 
     def _tell(self, frame: AnyFrame) -> None:
         """News go to every hub."""
@@ -243,6 +255,7 @@ class Host:
             roots=tuple(self._launcher.roots),
             running=sum(one.ledger.live for one in self.sessions.live.values()),
             starts=self._gate.state,
+            starts_by_itself=self._starts_by_itself,
         )
 
     def _committed(self, committed: Committed) -> None:
@@ -264,9 +277,9 @@ class Host:
 
     # Commands
 
-    async def _answer(self, ask: Ask) -> Reply:
+    async def _answer(self, ask: Ask, far: bool) -> Reply:
         try:
-            result = await self._do(Envelope(ask.command, ask.by, ask.key))
+            result = await self._do(Envelope(ask.command, ask.by, ask.key), far=far)
         except BasculeError as error:
             return Reply(ask.ask, refusal=error.refusal())
         except asyncio.CancelledError:
@@ -278,26 +291,28 @@ class Host:
             self._look_at_state()
         return Reply(ask.ask, Raw(result))
 
-    async def _do(self, envelope: Envelope[Any]) -> bytes:
+    async def _do(self, envelope: Envelope[Any], *, far: bool = False) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
         if handler.stores:
             self._check_storage()
         if handler.once:
-            return await self._once.do(envelope, self._run)
-        return encode(await self._run(envelope))
+            return await self._once.do(envelope, partial(self._run, far=far))
+        return encode(await self._run(envelope, far=far))
 
-    async def _run(self, envelope: Envelope[Any]) -> Struct:
+    async def _run(self, envelope: Envelope[Any], *, far: bool) -> Struct:
         handler = self._handlers.of(envelope.command)
         if not handler.alone:
-            return await self._begin(handler, envelope)
+            return await self._begin(handler, envelope, far=far)
         async with self._one_at_a_time:
-            return await self._begin(handler, envelope)
+            return await self._begin(handler, envelope, far=far)
 
-    async def _begin(self, handler: Handler, envelope: Envelope[Any]) -> Struct:
+    async def _begin(self, handler: Handler, envelope: Envelope[Any], *, far: bool) -> Struct:
         if not handler.begins:
             return await handler.run(envelope)
         self._machine.check_not_paused()
+        if far:
+            self._far_spawns.take(envelope.command)
         return await self._gate.admit(envelope)
 
     async def _run_admitted(self, envelope: Envelope[Any]) -> Struct:

@@ -29,6 +29,7 @@ class HostLine:
         *,
         far: bool = False,
     ) -> None:
+        self.far = far
         self.welcome: Welcome | None = None
         self.refused: LineRefused | None = None
         self.unknown: Counter[str] = Counter()

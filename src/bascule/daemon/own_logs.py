@@ -152,8 +152,10 @@ class OwnLogs(DaemonStore):
     ) -> Page:
         return await self._store.page(session_id, limit, before, after=after, around=around)
 
-    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
-        return await self._store.search(text, limit=limit, session_id=session_id)
+    async def search(
+        self, text: str, *, limit: int = 20, session_id: str | None = None, only_found: bool = False
+    ) -> SearchResult:
+        return await self._store.search(text, limit=limit, session_id=session_id, only_found=only_found)
 
     async def edited(self, session_id: str) -> list[Edited]:
         return await self._store.edited(session_id)

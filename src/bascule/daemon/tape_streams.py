@@ -92,6 +92,7 @@ class TapeStream:
         self._credit = asked.credit  # in bytes until `open` knows the offset; then the offset that it reaches
         self._place = 0
         self._told_end = -1
+        self._opened = False  # only then it is known where the output begins
         self._over = False
         self._typed: list[int] = []  # numbers of keys that are not delivered yet, in order
         self._seats: dict[int, Seat] = {}
@@ -108,6 +109,7 @@ class TapeStream:
             tail = await tape.tail(asked.tail)
             self._place, prelude = tail.offset, tail.prelude
         self._credit = self._place + asked.credit
+        self._opened = True
         self._send(TapeOpened(asked.tape, self._place, tape.base, tape.end, prelude=prelude))
         self._grew()
 
@@ -177,7 +179,7 @@ class TapeStream:
 
     def _grew(self) -> None:
         """Send what there is, as far as the credit reaches; and say what there is beyond it."""
-        if self._over or not hasattr(self, "_tape"):
+        if self._over or not self._opened:
             return
         tape, number = self._tape, self._asked.tape
         over = tape.over

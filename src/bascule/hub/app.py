@@ -22,11 +22,13 @@ from bascule.hub.api import (
     pairing,
     prompt_files,
     rules,
+    search,
     session_commands,
     sessions,
     starts,
     tunnels,
     unlogged,
+    usage,
 )
 from bascule.hub.api import grants as grants_api
 from bascule.hub.api import limits as limits_api
@@ -80,6 +82,8 @@ def operation_table() -> Table:
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [
         *answers.OPERATIONS,
+        *usage.OPERATIONS,
+        *search.OPERATIONS,
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
         *starts.OPERATIONS,

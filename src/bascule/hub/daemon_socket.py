@@ -54,7 +54,6 @@ class DaemonSocket:
         self._audit: AuditInflow | None = None
         self._work: set[asyncio.Task[None]] = set()
         self._tapes = call.hub.link_tapes.setdefault(device, LinkTapes())
-        self._send_tape = self._send  # one object, by which the tapes know this connection again
         self._device_line = call.hub.switchboard.attach(self._send, self._tapes, self._close)
 
     async def run(self) -> None:
@@ -71,7 +70,7 @@ class DaemonSocket:
             leave()
             unwatch()
             self._connection.take = None
-            self._tapes.disconnected(self._send_tape)
+            self._tapes.disconnected(self)
             self._device_line.closed()
             for task in self._work:
                 task.cancel()
@@ -133,7 +132,7 @@ class DaemonSocket:
 
     def _welcomed(self) -> None:
         """Its hello was accepted: from now on its terminals are shown and its logs copied."""
-        self._tapes.connected(self._send_tape)
+        self._tapes.connected(self)
         if self._store is None or self._their_store == self._hub.store.link_name:
             return
         self._inflow = inflow = Inflow(
@@ -169,6 +168,9 @@ class DaemonSocket:
         self._more.set()
         if isinstance(frame, Welcome):
             self._welcomed()
+
+    def send(self, frame: AnyFrame) -> None:
+        self._send(frame)
 
     def _say(self, frame: AnyFrame, priority: int) -> None:
         self._send(frame, Priority(priority))

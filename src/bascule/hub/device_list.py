@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bascule.api.answers import DeviceStatus, Presence
 from bascule.hub.device_line import DeviceLine
 from bascule.link.frames import DaemonConnected, DeviceState
+from bascule.link.liveness import ClockOffset
 from bascule.link.machine import AgentInfo
 from bascule.model.codec import encode, timestamp
 from bascule.store.devices import DeviceBook, DeviceRecord
@@ -31,6 +32,7 @@ class DeviceList:
         self._states = {one.device: _read(_states, one.state, DeviceState()) for one in book.all()}
         self._noted: dict[str, float] = {}
         self._incompatible: set[str] = set()
+        self._clocks: dict[str, ClockOffset] = {}  # since each device's last hello
 
     # Reading
 
@@ -94,6 +96,7 @@ class DeviceList:
         self._agents[hello.device] = agents = hello.agents[:MAX_AGENTS]
         self._states[hello.device] = hello.state
         self._incompatible.discard(hello.device)
+        self._clocks[hello.device] = ClockOffset()
         self._noted[hello.device] = self._clock()
         self.book.put(
             replace(
@@ -130,8 +133,12 @@ class DeviceList:
         self._states[device] = state
         self._put(device, state=encode(state))
 
-    def note_skew(self, device: str, seconds: float) -> None:
-        self._put(device, skew_ms=round(seconds * 1000))
+    def note_clock(self, device: str, pinged: float, their_clock: float) -> None:
+        """A pong came: how far the device's clock is ahead, by the pong that was under way the shortest."""
+        clock = self._clocks[device]
+        clock.add(pinged, their_clock, self._clock())
+        if clock.seconds is not None:
+            self._put(device, skew_ms=round(clock.seconds * 1000))
 
     def note_heard(self, device: str, *, now: bool = False, ago: float = 0.0) -> None:
         """Now and then, unless `now`: to know after a crash when it was there."""

@@ -1,4 +1,4 @@
-"""Orders: commands to all devices at once, kept for those that are away."""
+"""Orders: commands that a device gets in any case: at once, or as the first thing when it is back."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ import msgspec
 from bascule.api.answers import DeviceOutcome
 from bascule.link.machine import EndAll, Ended, PauseDevice
 from bascule.model.codec import encode
-from bascule.model.commands import Actor, Command
+from bascule.model.commands import Actor, Command, EndSession
 from bascule.model.errors import BasculeError, DeviceOffline, StorageFailed
 from bascule.store.devices import DeviceBook, StandingCommand
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("bascule.hub")
 
-Order = EndAll | PauseDevice
+Order = EndAll | PauseDevice | EndSession
 ANSWER_SECONDS = 3.0  # a device behind a network has to answer, before the others' answers are given
 AT_MOST = 60.0  # that stopping everything takes
 
@@ -74,8 +74,9 @@ class Orders:
         except StorageFailed as error:  # it holds all the same, until this hub is restarted
             log.warning("%s for %s could not be stored: %s", kept.kind, device, error.message)
         away = "is away" if asking is None else "does not answer"
-        what = "stops its agents" if isinstance(order, EndAll) else "hears of it"
-        return self._outcome(device, "waiting", f"{self._name(device)} {away}: it {what} when it is back.")
+        return self._outcome(
+            device, "waiting", f"{self._name(device)} {away}: it {_promise(order)} when it is back."
+        )
 
     def deliver(self, line: "DeviceLine") -> None:
         """The device is there again: what it was to do comes first."""
@@ -110,5 +111,17 @@ class Orders:
         return known.shown_name if known is not None else device
 
 
+def _promise(order: Order) -> str:
+    match order:
+        case EndAll():
+            return "stops its agents"
+        case EndSession():
+            return "ends this session"
+        case PauseDevice():
+            return "hears of it"
+
+
 def _kind(order: Order) -> str:
-    return str(type(order).__struct_config__.tag)
+    """A newer order of a kind takes the older one's place."""
+    tag = str(type(order).__struct_config__.tag)
+    return f"{tag} {order.session_id}" if isinstance(order, EndSession) else tag

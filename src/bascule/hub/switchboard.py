@@ -372,7 +372,7 @@ class Switchboard:
             case AgentProblem():
                 self._news(device, frame)
             case Pong(pinged=pinged) if pinged:
-                self._list.note_skew(device, frame.clock - (pinged + self.clock()) / 2)
+                self._list.note_clock(device, pinged, frame.clock)
             case _:
                 pass
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from bascule.model.commands import Command, SessionCommand
+from bascule.model.commands import Answer, Command, SessionCommand
 from bascule.model.fields import Name
 
 MAX_LISTED = 5000
@@ -117,4 +117,28 @@ class TakeFeedback(Command[TakenFeedback], frozen=True, kw_only=True):
     idle: bool = False
 
 
-FoundCommand = ListFound | FollowFound | AwaitFeedback | TakeFeedback
+class FoundHit(Struct, frozen=True, rename="camel"):
+    """A message of a found session, or with `first_seq` 0 its title. Every second piece of `snippet` fits."""
+
+    session_id: str
+    title: str
+    first_seq: int
+    snippet: list[str]
+    at: str
+    kind: str
+    archived: bool = False
+
+
+class FoundHits(Answer, frozen=True, kw_only=True):
+    hits: list[FoundHit]
+    owed: int = 0  # messages that can't be found yet
+
+
+class SearchFound(Command[FoundHits], frozen=True, kw_only=True):
+    """Search the found sessions of this device: a hub has copies only of those that somebody opened there."""
+
+    q: Annotated[str, Meta(min_length=1, max_length=1000)]
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+FoundCommand = ListFound | SearchFound | FollowFound | AwaitFeedback | TakeFeedback

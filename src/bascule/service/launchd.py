@@ -13,17 +13,17 @@ class LaunchAgent:
         self, argv: Sequence[str], environment: Mapping[str, str], home: Path, uid: int, run: Run
     ) -> None:
         self._run, self._domain = run, f"gui/{uid}"
-        self._file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        self.file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
         self._log = home / "Library" / "Logs" / "bascule.log"
         self._content = agent_plist(argv, environment, str(self._log))
 
     def install(self, *, restart: bool = False) -> bool:
-        changed = write_if_changed(self._file, self._content)
+        changed = write_if_changed(self.file, self._content)
         loaded, again = self._loaded(), changed or restart
         if loaded and again:  # launchd goes on with the old file until it is unloaded
             self._run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
         if not loaded or again:
-            told = self._run(["launchctl", "bootstrap", self._domain, str(self._file)])
+            told = self._run(["launchctl", "bootstrap", self._domain, str(self.file)])
             if not told.ok:
                 raise ServiceFailed(
                     f"launchctl refused the service: {told.said or 'no answer'}. It can be installed only "
@@ -33,23 +33,26 @@ class LaunchAgent:
 
     def state(self) -> ServiceState:
         told = self._run(["launchctl", "print", f"{self._domain}/{LABEL}"])
-        installed = self._file.is_file()
+        installed = self.file.is_file()
         return ServiceState(
             installed=installed,
-            current=installed and self._file.read_bytes() == self._content,
+            current=installed and self.file.read_bytes() == self._content,
             running=told.ok and "state = running" in told.said,
             starts="when you log in" if told.ok else "",
-            file=str(self._file),
+            file=str(self.file),
         )
 
+    def is_wanted(self) -> bool:
+        return self.file.is_file()
+
     def uninstall(self) -> bool:
-        if not self._file.is_file():
+        if not self.file.is_file():
             return False
         if self._loaded():
             told = self._run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
             if not told.ok:
                 raise ServiceFailed(f"launchctl could not stop the service: {told.said or 'no answer'}")
-        self._file.unlink()
+        self.file.unlink()
         return True
 
     def log_command(self) -> str:

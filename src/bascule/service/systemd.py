@@ -16,7 +16,7 @@ class SystemdService:
         self, argv: Sequence[str], environment: Mapping[str, str], config: Path, run: Run, user: str = ""
     ) -> None:
         self._argv, self._environment, self._run = argv, environment, run
-        self._file = config / "systemd" / "user" / UNIT
+        self.file = config / "systemd" / "user" / UNIT
         self._user = user or getpass.getuser()
 
     def install(self, *, restart: bool = False) -> bool:
@@ -26,7 +26,7 @@ class SystemdService:
         else:
             self._run(["loginctl", "enable-linger", self._user])  # it may need more rights than we have
             ours = self._lingers()
-        changed = write_if_changed(self._file, self._text(our_linger=ours).encode())
+        changed = write_if_changed(self.file, self._text(our_linger=ours).encode())
         if changed:
             self._must("daemon-reload")
         self._must("enable", UNIT)
@@ -35,7 +35,7 @@ class SystemdService:
         return changed
 
     def state(self) -> ServiceState:
-        installed = self._file.is_file()
+        installed = self.file.is_file()
         enabled = self._systemctl("is-enabled", UNIT).ok
         starts, advice = "", ""
         if enabled and self._lingers():
@@ -45,20 +45,23 @@ class SystemdService:
             advice = f"To start it with the machine: sudo loginctl enable-linger {self._user}"
         return ServiceState(
             installed=installed,
-            current=installed and self._file.read_text() == self._text(our_linger=self._has_our_linger()),
+            current=installed and self.file.read_text() == self._text(our_linger=self._has_our_linger()),
             running=self._systemctl("is-active", UNIT).ok,
             starts=starts,
             advice=advice,
-            file=str(self._file),
+            file=str(self.file),
         )
 
+    def is_wanted(self) -> bool:
+        return any(self.file.parent.glob(f"*.wants/{UNIT}"))
+
     def uninstall(self) -> bool:
-        if not self._file.is_file():
+        if not self.file.is_file():
             return False
         self._check_manager()
         ours = self._has_our_linger()
         self._must("disable", "--now", UNIT)
-        self._file.unlink()
+        self.file.unlink()
         self._must("daemon-reload")
         self._systemctl("reset-failed", UNIT)
         if ours:
@@ -72,7 +75,7 @@ class SystemdService:
         return unit_text(self._argv, self._environment, our_linger=our_linger)
 
     def _has_our_linger(self) -> bool:
-        return self._file.is_file() and self._file.read_text().startswith(OUR_LINGER)
+        return self.file.is_file() and self.file.read_text().startswith(OUR_LINGER)
 
     def _lingers(self) -> bool:
         told = self._run(["loginctl", "show-user", self._user, "--property=Linger"])

@@ -28,11 +28,17 @@ class ServiceState(Struct, frozen=True, kw_only=True):
 
 
 class UserService(Protocol):
+    file: Path  # that makes it start by itself
+
     def install(self, *, restart: bool = False) -> bool:
         """Write the file and start the service; whether the file had to change."""
         ...
 
     def state(self) -> ServiceState: ...
+
+    def is_wanted(self) -> bool:
+        """Whether it starts by itself, by the files on the disk alone: no program is run."""
+        ...
 
     def uninstall(self) -> bool:
         """Stop it and remove its file; whether there was one."""

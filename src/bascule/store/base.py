@@ -174,12 +174,13 @@ class SessionCounts(NamedTuple):
 
 
 class AgentUsage(NamedTuple):
-    """`cost_usd` is None when none of its sessions says what it cost."""
+    """One agent on one machine. `cost_usd` is None when none of its sessions says what it cost."""
 
     agent: str
     sessions: int
     turns: int
     cost_usd: float | None
+    device: str = ""
 
 
 class Usage(NamedTuple):

@@ -98,8 +98,12 @@ class DatabaseReads:
             lambda connection: reader.page(connection, session_id, limit, before, after, around), session_id
         )
 
-    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
-        return await self._readers.run(lambda connection: search(connection, text, limit, session_id))
+    async def search(
+        self, text: str, *, limit: int = 20, session_id: str | None = None, only_found: bool = False
+    ) -> SearchResult:
+        return await self._readers.run(
+            lambda connection: search(connection, text, limit, session_id, only_found=only_found)
+        )
 
     async def edited(self, session_id: str) -> list[Edited]:
         return await self._readers.run(lambda connection: edits.edited(connection, session_id), session_id)

@@ -32,7 +32,7 @@ SELECT rowid FROM search_text WHERE search_text MATCH ? AND rowid BETWEEN ? AND 
 """
 TITLES = """
 SELECT session_id FROM search_titles JOIN search_sessions ON search_sessions.n = search_titles.rowid
-WHERE search_titles MATCH ? ORDER BY search_titles.rowid DESC LIMIT ?
+WHERE search_titles MATCH ? AND search_titles.rowid <= ? ORDER BY search_titles.rowid DESC LIMIT ?
 """
 FORGET_PROMPT = "DELETE FROM prompt_words WHERE rowid = (SELECT n FROM prompts WHERE id = ?)"
 ADD_PROMPT = "INSERT INTO prompt_words (rowid, words) VALUES ((SELECT n FROM prompts WHERE id = ?), ?)"
@@ -86,8 +86,8 @@ class FtsWords:
         rows = connection.execute(TEXT, (expression(terms), low, high, limit)).fetchall()
         return [number for (number,) in rows]
 
-    def titles(self, connection: Connection, terms: list[str], limit: int) -> list[str]:
-        rows = connection.execute(TITLES, (expression(terms), limit)).fetchall()
+    def titles(self, connection: Connection, terms: list[str], highest: int, limit: int) -> list[str]:
+        rows = connection.execute(TITLES, (expression(terms), highest, limit)).fetchall()
         return [session_id for (session_id,) in rows]
 
     def set_prompt(self, connection: Connection, prompt_id: str, text: str) -> None:

@@ -89,7 +89,9 @@ class Log(Protocol):
         """
         ...
 
-    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
+    async def search(
+        self, text: str, *, limit: int = 20, session_id: str | None = None, only_found: bool = False
+    ) -> SearchResult:
         """Messages and titles that hold all these words, the last one also as a beginning; newest first.
 
         Archived sessions are searched too. Raises `InvalidInput` when `text` holds no word.

@@ -17,6 +17,8 @@ MAX_QUERY = 400
 SECONDS = 2.0  # a search that takes longer holds up the readers of everybody else
 AROUND = 80  # characters shown on either side of the first match
 TITLES_AT_MOST = 20
+HIGHEST = (1 << 63) - 1
+BELOW_OURS = -1  # found sessions have negative numbers
 
 SESSION = "SELECT session_id FROM search_sessions WHERE n = ?"
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
@@ -26,11 +28,13 @@ OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000) AS owed"
 _word = re.compile(r"\w+")
 
 
-def search(connection: Connection, text: str, limit: int, session_id: str | None) -> SearchResult:
+def search(
+    connection: Connection, text: str, limit: int, session_id: str | None, *, only_found: bool = False
+) -> SearchResult:
     """Newest first, titles before messages. Raises `InvalidInput` when there is nothing to look for."""
     terms = terms_of(text)
     with words_of(connection).limited(connection, SECONDS):
-        hits = _search(connection, terms, limit, session_id)
+        hits = _search(connection, terms, limit, session_id, BELOW_OURS if only_found else HIGHEST)
         return SearchResult(hits, int(connection.execute(OWED).fetchone()[0]))
 
 
@@ -43,13 +47,15 @@ def terms_of(text: str) -> list[str]:
     return terms[:MAX_TERMS]
 
 
-def _search(connection: Connection, terms: list[str], limit: int, session_id: str | None) -> list[SearchHit]:
+def _search(
+    connection: Connection, terms: list[str], limit: int, session_id: str | None, highest: int
+) -> list[SearchHit]:
     words = words_of(connection)
     hits: list[SearchHit] = []
     if session_id is None:
-        for found in words.titles(connection, terms, min(limit, TITLES_AT_MOST)):
+        for found in words.titles(connection, terms, highest, min(limit, TITLES_AT_MOST)):
             hits += _title_hit(connection, found, terms)
-        low, high = -(1 << 63), (1 << 63) - 1
+        low, high = -(1 << 63), highest
     else:
         number = connection.execute(NUMBER, (session_id,)).fetchone()
         if number is None:

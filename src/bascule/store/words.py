@@ -33,8 +33,8 @@ class Words(Protocol):
         """Numbers of the texts with all these words, the last one also as a beginning; the highest first."""
         ...
 
-    def titles(self, connection: Connection, terms: list[str], limit: int) -> list[str]:
-        """The same of titles: their sessions."""
+    def titles(self, connection: Connection, terms: list[str], highest: int, limit: int) -> list[str]:
+        """The same of titles with numbers up to `highest`: their sessions."""
         ...
 
     def set_prompt(self, connection: Connection, prompt_id: str, text: str) -> None: ...

@@ -15,9 +15,12 @@ from bascule.link.found import (
     AwaitFeedback,
     Followed,
     FollowFound,
+    FoundHit,
+    FoundHits,
     FoundList,
     ListFound,
     Looking,
+    SearchFound,
     TakeFeedback,
 )
 from bascule.model.codec import timestamp
@@ -97,6 +100,7 @@ class FoundSessions:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListFound, self._list)
+        handlers.add(SearchFound, self._search, reads=True)
         handlers.add(FollowFound, self._follow_named)
         handlers.add(AwaitFeedback, self._feedback.news, reads=True)
         handlers.add(TakeFeedback, self._feedback.take, stores=True)
@@ -116,6 +120,17 @@ class FoundSessions:
         looking = self._scan.looking if self._looking is None else self._running()
         terminals = self._feedback.told(self._scan.terminals)
         return FoundList(known.listed(terminals, self._scan.commands, limit), len(known), looking)
+
+    async def _search(self, envelope: Envelope[SearchFound]) -> FoundHits:
+        command = envelope.command
+        result = await self._store.search(command.q, limit=command.limit, only_found=True)
+        hits = [
+            FoundHit(
+                one.session_id, one.title, one.first_seq, list(one.snippet), one.at, one.kind, one.archived
+            )
+            for one in result.hits
+        ]
+        return FoundHits(hits=hits, owed=result.owed)
 
     def _running(self) -> Looking:
         now = self._scan.looking

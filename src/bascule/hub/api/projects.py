@@ -1,9 +1,9 @@
-"""Projects, the folders in the sidebar; recent folders; search over all sessions."""
+"""Projects, the folders in the sidebar; recent folders."""
 
 import os
 
-from bascule.api.answers import ProjectList, RecentDirectories, RecentFolder, SearchAnswer, SearchHitView
-from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
+from bascule.api.answers import ProjectList, RecentDirectories, RecentFolder
+from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_lookup import devices_of
@@ -60,36 +60,7 @@ async def recent_directories(call: AnyCall) -> RecentDirectories:
     return RecentDirectories(directories=list(dict.fromkeys(path for path, _ in recent)), folders=folders)
 
 
-async def search(call: Call[SearchQuery]) -> SearchAnswer:
-    query = call.body
-    found = await call.hub.store.search(query.q, limit=query.limit, session_id=query.session)
-    hits = [
-        SearchHitView(
-            session_id=hit.session_id,
-            title=hit.title,
-            first_seq=hit.first_seq,
-            snippet=list(hit.snippet),
-            at=hit.at,
-            kind=hit.kind,
-            archived=hit.archived,
-            found=hit.found,
-        )
-        for hit in found.hits
-    ]
-    return SearchAnswer(hits=hits, owed=found.owed)
-
-
 OPERATIONS = (
-    Operation(
-        name="search",
-        method="GET",
-        path="/api/search",
-        need="viewer",
-        body=SearchQuery,
-        answer=SearchAnswer,
-        run=search,
-        summary="Search messages and titles",
-    ),
     Operation(
         name="project:list",
         method="GET",

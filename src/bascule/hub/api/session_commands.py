@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bascule.api.answers import EndGiven
 from bascule.api.bodies import QueueBody, ReconnectBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
@@ -77,6 +78,17 @@ async def reconnect(call: Call[ReconnectBody]) -> Reconnected | Done:
     return await call.ask(command, seconds=seconds)
 
 
+async def end(call: Call[EndSession]) -> EndGiven:
+    """A machine that is away gets it first when it is back; one that was removed may never come back."""
+    board = call.hub.switchboard
+    await board.met()
+    if board.is_connected(call.target) or board.status(call.target) is None:
+        await call.ask(call.body)
+        return EndGiven()
+    (outcome,) = await board.orders.give(call.body, call.by, [call.target])
+    return EndGiven(waits=outcome.outcome == "waiting", message=outcome.message)
+
+
 def take_spawn(hub: Hub, grant_id: str) -> None:
     bucket = hub.spawns.of(grant_id)
     if not bucket.take():
@@ -136,7 +148,17 @@ OPERATIONS = (
     _command("resume", ResumeSession, "Bring the agent back", need="operator", run=resume),
     _command("title", RenameSession, "Rename the session"),
     _command("archive", ArchiveSession, "Archive the session, or bring it back"),
-    _command("end", EndSession, "Close the session and end its agent", method="DELETE", path=""),
+    Operation(
+        name="session:end",
+        method="DELETE",
+        path=ONE,
+        need="session_write",
+        body=EndSession,
+        answer=EndGiven,
+        run=end,
+        summary="Close the session and end its agent; one of a machine that is away ends when it is back",
+        in_session=True,
+    ),
     Operation(
         name="session:reconnect",
         need="operator",

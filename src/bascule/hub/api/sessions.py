@@ -10,7 +10,6 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from bascule.api.answers import (
-    AgentSums,
     Created,
     DamagedSession,
     EntriesPage,
@@ -22,7 +21,6 @@ from bascule.api.answers import (
     SessionOpened,
     SessionView,
     Spawned,
-    UsageSums,
 )
 from bascule.api.bodies import (
     CountQuery,
@@ -47,8 +45,6 @@ from bascule.model.events import StartOptions
 from bascule.store.base import SessionFilter
 
 B = TypeVar("B")
-
-MAX_COSTLIEST = 100
 
 # Starting
 
@@ -192,18 +188,6 @@ async def count_sessions(call: Call[CountQuery]) -> SessionCount:
     )
 
 
-async def usage(call: AnyCall) -> UsageSums:
-    sums = await call.hub.store.usage(MAX_COSTLIEST)
-    known = [one.cost_usd for one in sums.agents if one.cost_usd is not None]
-    return UsageSums(
-        sessions=sum(one.sessions for one in sums.agents),
-        turns=sum(one.turns for one in sums.agents),
-        cost_usd=sum(known) if known else None,
-        agents=[AgentSums(**one._asdict()) for one in sums.agents],
-        costliest=[session_view(record) for record in sums.costliest],
-    )
-
-
 async def show(call: Call[SessionBody]) -> SessionView:
     return session_view(call.record)
 
@@ -294,15 +278,6 @@ OPERATIONS = (
         answer=SessionCount,
         run=count_sessions,
         summary="Count sessions: in each folder, in all, and in the archive",
-    ),
-    Operation(
-        name="usage:show",
-        method="GET",
-        path="/api/usage",
-        need="viewer",
-        answer=UsageSums,
-        run=usage,
-        summary="Get what all sessions took and cost",
     ),
     Operation(
         name="session:show",

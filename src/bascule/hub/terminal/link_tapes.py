@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from bascule.link.frames import (
     AnyFrame,
@@ -36,7 +36,6 @@ TAIL = 256 * 1024
 CREDIT = 1024 * 1024  # beyond what the fastest viewer has read
 OPEN_SECONDS = 10.0
 
-Send = Callable[[AnyFrame], None]
 ToSeat = SeatArranged | SeatElected | SomebodyTypes
 FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | ToldFirst | TapeDelivered | ToSeat
 FROM_TAPE: tuple[type[FromTape], ...] = get_args(FromTape)
@@ -45,25 +44,31 @@ AWAY = "The machine is away; its terminals are shown again when it is back."
 LOST = "The connection to the machine was lost; it is not known whether these keys arrived."
 
 
+class TapeLine(Protocol):
+    """One connection of the machine, by which the tapes know it again when it is lost."""
+
+    def send(self, frame: AnyFrame) -> None: ...
+
+
 class LinkTapes:
     """The terminals of one machine. They outlive its connections: after a cut each goes on where it was."""
 
     def __init__(self) -> None:
-        self._send: Send | None = None
+        self._line: TapeLine | None = None
         self._count = 0
         self._mirrors: dict[tuple[str, int], Mirror] = {}
         self._by_number: dict[int, Mirror] = {}
 
-    def connected(self, send: Send) -> None:
+    def connected(self, line: TapeLine) -> None:
         """The machine has a new connection."""
-        self._send = send
+        self._line = line
         for mirror in list(self._mirrors.values()):
             mirror.reopen()
 
-    def disconnected(self, send: Send | None = None) -> None:
+    def disconnected(self, line: TapeLine) -> None:
         """That connection is lost; one that another has taken the place of changes nothing."""
-        if send is None or send is self._send:
-            self._send = None
+        if line is self._line:
+            self._line = None
             for mirror in self._mirrors.values():
                 mirror.lost()
 
@@ -90,13 +95,13 @@ class LinkTapes:
     # For mirrors
 
     def send(self, frame: AnyFrame) -> None:
-        if self._send is None:
+        if self._line is None:
             raise DeviceOffline(AWAY)
-        self._send(frame)
+        self._line.send(frame)
 
     @property
     def is_connected(self) -> bool:
-        return self._send is not None
+        return self._line is not None
 
     def number(self, mirror: "Mirror") -> int:
         self._count += 1

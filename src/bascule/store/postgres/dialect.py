@@ -36,15 +36,18 @@ SET n = excluded.n, command = excluded.command, by = excluded.by, at = excluded.
     device_audit.PARTED: device_audit.PARTED.replace("IS NOT held", "IS DISTINCT FROM held"),
     usage.SUMS: """
 SELECT agent, count(*), CAST(coalesce(sum(CAST(json ->> 'turns' AS bigint)), 0) AS bigint),
-    sum(CAST(json ->> 'cost_usd' AS double precision))
-FROM (SELECT agent, json_of(record) AS json FROM sessions JOIN session_index USING (session_id)
-      WHERE sessions.found = 0) AS ours
-GROUP BY agent ORDER BY agent
+    sum(CAST(json ->> 'cost_usd' AS double precision)), device
+FROM (SELECT agent, device, json_of(record) AS json FROM sessions JOIN session_index USING (session_id)
+      WHERE sessions.found = 0
+      AND session_id NOT IN (SELECT session_id FROM replicas WHERE copy_of IS NOT NULL)
+     ) AS ours
+GROUP BY agent, device ORDER BY agent, device
 """,
     usage.COSTLIEST: """
 SELECT session_id, seq, record, crc
 FROM (SELECT *, CAST(json_of(record) ->> 'cost_usd' AS double precision) AS cost FROM sessions
-      WHERE found = 0) AS ours
+      WHERE found = 0 AND session_id NOT IN (SELECT session_id FROM replicas WHERE copy_of IS NOT NULL)
+     ) AS ours
 WHERE cost IS NOT NULL ORDER BY cost DESC, updated_at DESC, session_id LIMIT ?
 """,
 }

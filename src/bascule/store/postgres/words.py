@@ -24,7 +24,7 @@ FORGET = ("DELETE FROM search_text", "DELETE FROM search_titles")
 TEXTS = f"SELECT n FROM search_text WHERE words @@ {QUERY} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?"
 TITLES = f"""
 SELECT session_id FROM search_titles JOIN search_sessions USING (n)
-WHERE words @@ {QUERY} ORDER BY n DESC LIMIT ?
+WHERE words @@ {QUERY} AND n <= ? ORDER BY n DESC LIMIT ?
 """
 SET_PROMPT = f"""
 INSERT INTO prompt_words (id, body, words) VALUES (?, ?, {VECTOR})
@@ -68,9 +68,9 @@ class PostgresWords:
         rows = connection.execute(TEXTS, (query, low, high, limit)) if query else ()
         return [number for (number,) in rows]
 
-    def titles(self, connection: Connection, terms: list[str], limit: int) -> list[str]:
+    def titles(self, connection: Connection, terms: list[str], highest: int, limit: int) -> list[str]:
         query = query_of(terms)
-        rows = connection.execute(TITLES, (query, limit)) if query else ()
+        rows = connection.execute(TITLES, (query, highest, limit)) if query else ()
         return [session_id for (session_id,) in rows]
 
     def set_prompt(self, connection: Connection, prompt_id: str, text: str) -> None:

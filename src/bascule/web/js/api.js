@@ -34,6 +34,12 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
     usage: () => feed.call('usage:show', {}),
     damaged: () => feed.call('session:list', { limit: 1 }).then((answer) => answer.damaged ?? []),
     requests: () => feed.call('requests:list', {}).then((answer) => answer.requests),
+    answers: () => feed.call('answers:list', {}).then((answer) => answer.answers),
+    /**
+     * @param {string} sessionId
+     * @param {string} answerId
+     */
+    takeBack: (sessionId, answerId) => feed.call('answers:take-back', { sessionId, answerId }),
     desktop: () => feed.call('launch:terminal', {}),
     /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
     create: async (command) => feed.call('session:create', await signed(command, command.device)),
@@ -87,9 +93,11 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
     /**
      * @param {number} after
      * @param {number} limit
+     * @param {Operations['audit:list']['body']} [where] the copy of a machine's chain
      */
-    audit: (after, limit) => feed.call('audit:list', { after, limit }),
-    verifyAudit: () => feed.call('audit:verify', {}),
+    audit: (after, limit, where = {}) => feed.call('audit:list', { after, limit, ...where }),
+    /** @param {Where} [where] */
+    verifyAudit: (where = {}) => feed.call('audit:verify', where),
     /** @param {Where} [where] */
     settings: (where = {}) => feed.call('settings:show', where),
     /** @param {Where} [where] */
@@ -185,6 +193,12 @@ function machinesApi(feed) {
      * @param {Where} where
      */
     found: (limit, where) => feed.call('found:list', { limit, ...where }),
+    /**
+     * A found session of another machine is copied to this server only when somebody wants to see it.
+     * @param {string} sessionId
+     * @param {string} device
+     */
+    fetchFound: (sessionId, device) => feed.call('found:fetch', { sessionId, device }),
     /** @param {Where} where */
     unlogged: (where) => feed.call('unlogged:list', where).then((answer) => answer.processes),
     /**

@@ -1067,6 +1067,7 @@ export interface SearchQuery {
 export interface SearchAnswer {
   hits: SearchHitView[];
   owed: number;
+  missing: MissingDevice[];
 }
 
 export interface ArchiveSession {
@@ -1153,6 +1154,11 @@ export interface Created {
 
 export interface EndSession {
   sessionId: string;
+}
+
+export interface EndGiven {
+  waits?: boolean;
+  message?: string;
 }
 
 export interface PageQuery {
@@ -1574,6 +1580,7 @@ export interface UsageSums {
   turns: number;
   costUsd: number | null;
   agents: AgentSums[];
+  devices: DeviceSums[];
   costliest: SessionView[];
 }
 
@@ -1930,6 +1937,7 @@ export interface SearchHitView {
   kind: string;
   archived: boolean;
   found: boolean;
+  device: string;
 }
 
 export interface ChangedFile {
@@ -2021,6 +2029,14 @@ export interface UnloggedProcess {
 
 export interface AgentSums {
   agent: string;
+  sessions: number;
+  turns: number;
+  costUsd: number | null;
+}
+
+export interface DeviceSums {
+  device: string;
+  name: string;
   sessions: number;
   turns: number;
   costUsd: number | null;
@@ -2199,7 +2215,7 @@ export interface Operations {
   'session:commit': { body: CommitFiles; answer: Committed };
   'session:count': { body: CountQuery; answer: SessionCount };
   'session:create': { body: CreateBody; answer: Created };
-  'session:end': { body: EndSession; answer: Done };
+  'session:end': { body: EndSession; answer: EndGiven };
   'session:entries': { body: PageQuery; answer: EntriesPage };
   'session:events': { body: EventsQuery; answer: EventsPage };
   'session:file': { body: ReadFile; answer: FileContent };

@@ -14,6 +14,7 @@ import { createOutbox } from './outbox.js';
 import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
+import { loadAnswers } from './requests/waiting.js';
 import { mayBranch, offerBranch, showSource, tellCopies } from './session/branching.js';
 import { editMessage } from './session/editing.js';
 import { FIRST, isGuest, mayStart } from './state.js';
@@ -68,9 +69,10 @@ export function createApp(framePlace) {
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble, events.emit);
   const list = createSessionList(store, api);
-  const connecting = createConnecting({ store, feed, api, live, list, frames, go, sendHeld });
+  const connecting = createConnecting({ store, feed, api, live, list, frames, go, sendHeld, note: notices.note });
   takePushes({ store, events, live, list, closeTab: (id) => closeTab(app, id) });
   events.on('pairings:changed', () => void loadPairings(store, api));
+  events.on('answers:changed', () => void loadAnswers(store, api, notices.note));
 
   /** What parts of the page offer in the palette. @type {Command[]} */
   const commands = [];

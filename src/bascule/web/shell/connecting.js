@@ -2,6 +2,7 @@
 
 import { put } from '../js/tables.js';
 import { setDevices } from './pushes.js';
+import { loadAnswers } from './requests/waiting.js';
 import { ownNames } from './sessions.js';
 import { FIRST } from './state.js';
 
@@ -16,6 +17,7 @@ import { FIRST } from './state.js';
  * @property {import('./frames/frames.js').Frames} frames
  * @property {(route: import('./state.js').Route) => void} go
  * @property {() => Promise<void>} sendHeld
+ * @property {(text: string, more?: {tone?: string}) => void} note
  */
 
 /** @param {Context} context */
@@ -85,12 +87,13 @@ export function createConnecting(context) {
  * Everything the lists show: sessions, requests, devices, projects and agents.
  * @param {Context} context
  */
-async function loadAll({ store, api, live, list }) {
+async function loadAll({ store, api, live, list, note }) {
   const [listed, requests, devices, projects] = await Promise.all([
     list.load(),
     live.requests.list(),
     api.devices(),
     api.projects(),
+    loadAnswers(store, api, note),
   ]);
   setDevices(store, devices);
   store.set({

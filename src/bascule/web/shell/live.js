@@ -4,6 +4,7 @@ import { errorOf } from '../js/json.js';
 import { endAfter, queueAfter, step } from '../js/record.js';
 import { titleFrom } from '../js/titles.js';
 import { put, table, without } from '../js/tables.js';
+import { foundOn } from './machines.js';
 import { KnownRequests, openIn } from './requests/known_requests.js';
 import { FIRST_LIVE, filledRecord } from './state.js';
 
@@ -65,7 +66,7 @@ export class Live {
     const guest = this.store.get().me?.sessionId === id;
     if (guest) this.requests.expectList();
     try {
-      const page = await this.api.open(id, { limit: PAGE });
+      const page = await this.#page(id);
       this.epoch = page.epoch;
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
@@ -80,6 +81,21 @@ export class Live {
         this.#setLive(id, {
           error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message,
         });
+    }
+  }
+
+  /**
+   * A found session of another machine is copied to the server only when somebody wants to see it.
+   * @param {string} id
+   */
+  async #page(id) {
+    try {
+      return await this.api.open(id, { limit: PAGE });
+    } catch (error) {
+      const device = foundOn(this.store.get(), id);
+      if (errorOf(error).code !== 'SESSION_NOT_FOUND' || !device) throw error;
+      await this.api.fetchFound(id, device);
+      return this.api.open(id, { limit: PAGE });
     }
   }
 

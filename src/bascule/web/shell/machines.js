@@ -163,6 +163,17 @@ export function onlyOn(state, device) {
 }
 
 /**
+ * The machine of a found session that the server may have no copy of yet.
+ * @param {State} state
+ * @param {string} id
+ */
+export function foundOn(state, id) {
+  if (state.farFound[id]) return state.farFound[id];
+  const lists = Object.entries(state.found);
+  return lists.find(([, list]) => list.sessions.some((one) => one.sessionId === id))?.[0] ?? '';
+}
+
+/**
  * Machines that ask to join, while an answer still counts.
  * @param {State} state
  */

@@ -3,7 +3,7 @@
 import { folderName } from '../js/format.js';
 import { visible } from '../js/visible.js';
 import { allAgents, deviceIdOf, deviceName, deviceOf, isRemote, placeKey, several } from './machines.js';
-import { openRequests } from './state.js';
+import { openRequests, waitingAnswers } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').SessionRecord} SessionRecord */
@@ -64,6 +64,8 @@ const isOutOfReach = (state, session) => deviceOf(state, session)?.online === fa
  */
 export function statusOf(state, session) {
   const open = openRequests(state, session.session_id);
+  const given = waitingAnswers(state).filter((one) => one.sessionId === session.session_id);
+  if (given.length && !open.length) return { dot: 'ending', word: 'Answered' };
   if (session.open_requests > 0 || open.length) {
     return open.length && open.every((ask) => ask.kind === 'question')
       ? { dot: 'blocked', word: 'Asks you' }

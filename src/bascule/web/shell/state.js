@@ -6,6 +6,7 @@ import { table } from '../js/tables.js';
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
  * @typedef {import('../js/types.d.ts').AgentInfo} AgentInfo
  * @typedef {import('../js/types.d.ts').DeviceStatus} Device
+ * @typedef {import('../js/types.d.ts').AnswerView} WaitedAnswer
  * @typedef {{
  *   session_id: string,
  *   request_id: string,
@@ -94,6 +95,7 @@ export const FIRST = {
   moreArchived: /** @type {string | null} */ (null),
   archivedCount: 0,
   found: /** @type {Record<string, FoundList>} by machine */ (table()),
+  farFound: /** @type {Record<string, string>} the machine of each hit that this server has no copy of */ (table()),
   foundAll: false,
   foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),
   devices: /** @type {Device[]} */ ([]),
@@ -105,6 +107,7 @@ export const FIRST = {
   desktop: /** @type {import('../js/types.d.ts').Operations['launch:terminal']['answer'] | null} */ (null),
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
   requests: /** @type {Record<string, OpenRequest>} */ (table()),
+  answers: /** @type {WaitedAnswer[]} given while a machine was away, the newest first */ ([]),
   live: /** @type {Record<string, LiveSession>} */ (table()),
   tabs: /** @type {string[]} */ ([]),
   route: /** @type {Route} */ ({ name: 'start' }),
@@ -189,15 +192,26 @@ export const filledRecord = (record) => ({
 export const requestKey = (ask) => `${ask.session_id}/${ask.request_id}`;
 
 /**
- * Open requests, the oldest first.
+ * Open requests that nobody has answered yet, the oldest first.
  * @param {State} state
  * @param {string} [sessionId]
  */
 export function openRequests(state, sessionId) {
+  const answered = new Set(waitingAnswers(state).map(answerKey));
   return Object.values(state.requests)
     .filter((ask) => ask.state === 'open' && (!sessionId || ask.session_id === sessionId))
+    .filter((ask) => !answered.has(requestKey(ask)))
     .sort((a, b) => (a.opened_at < b.opened_at ? -1 : a.opened_at > b.opened_at ? 1 : a.seq - b.seq));
 }
+
+/** @param {WaitedAnswer} answer */
+export const answerKey = (answer) => `${answer.sessionId}/${answer.requestId}`;
+
+/**
+ * Answers that wait for their machine, the newest first.
+ * @param {State} state
+ */
+export const waitingAnswers = (state) => state.answers.filter((one) => one.state === 'waiting');
 
 /**
  * Which session is in view, if one is.

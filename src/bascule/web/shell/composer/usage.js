@@ -1,6 +1,8 @@
 /** How full the context is and what it cost: a ring at the composer, and a page with the sums of all sessions. */
 
 import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
 import { agentLetter, dot, menu } from '../parts.js';
 import { age, count, money, shortCount, tokens } from '../../js/format.js';
 import { agentTitle, statusOf, titleOf } from '../sessions.js';
@@ -144,6 +146,7 @@ export function usagePart({ app, loaded }, state) {
           ),
         ),
       ),
+    usage && usage.devices.length > 1 && byMachine(usage.devices),
     paid.length > 0 &&
       h(
         'div',
@@ -194,16 +197,33 @@ export function usagePart({ app, loaded }, state) {
   ];
 }
 
+/** @param {import('../../js/types.d.ts').DeviceSums[]} devices */
+const byMachine = (devices) =>
+  h(
+    'section',
+    { class: 'sum-cards', 'aria-label': 'By machine', 'data-key': 'machines' },
+    devices.map((one) =>
+      sum(
+        visible(one.name) || 'a removed machine',
+        one.costUsd === null ? 'not said' : money(one.costUsd),
+        `${count(one.sessions, 'session')}, ${count(one.turns, 'turn')}`,
+        icon('device', 16),
+        one.device,
+      ),
+    ),
+  );
+
 /**
  * @param {string} name
  * @param {string} value
  * @param {string} note
  * @param {Node} [mark]
+ * @param {string} [key]
  */
-const sum = (name, value, note, mark) =>
+const sum = (name, value, note, mark, key = name) =>
   h(
     'div',
-    { class: 'card sum-card', 'data-key': name },
+    { class: 'card sum-card', 'data-key': key },
     h('p', null, mark, name),
     h('b', null, value),
     h('small', null, note),

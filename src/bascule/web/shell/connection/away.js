@@ -5,7 +5,9 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { clockTime, count } from '../../js/format.js';
 import { deviceOf, heardAt, several } from '../machines.js';
-import { shownSession } from '../state.js';
+import { confirmEnd } from '../session/confirm.js';
+import { isOver } from '../sessions.js';
+import { mayAct, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -120,6 +122,14 @@ export function mountAway(root, app) {
     update(root, away?.long ? [card(state, away)] : []);
   });
 
+  /** @param {State} state */
+  function endButton(state) {
+    const session = state.sessions[shownSession(state) ?? ''];
+    if (!session || isOver(session) || !mayAct(state, session.session_id)) return null;
+    const end = () => confirmEnd(app, session.session_id);
+    return h('button', { type: 'button', class: 'button quiet', 'data-key': 'end', onclick: end }, 'End session');
+  }
+
   /**
    * @param {State} state
    * @param {Away} away
@@ -174,6 +184,7 @@ export function mountAway(root, app) {
           'Copy all',
         ),
         h('span', { class: 'spacer' }),
+        away.kind === 'device' && endButton(state),
         h(
           'button',
           { type: 'button', class: 'button is-primary', onclick: () => app.lookAgain() },

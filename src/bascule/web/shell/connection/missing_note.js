@@ -7,8 +7,9 @@ import { missingWords } from '../machines.js';
 /** @param {import('../state.js').State} state */
 export function missingNote(state) {
   const words = missingWords(state);
-  return (
-    words &&
-    h('p', { class: 'missing-note', role: 'status', 'data-key': 'missing' }, icon('off', 14), h('span', null, words))
-  );
+  return words && missingLine(words);
 }
+
+/** @param {string} words */
+export const missingLine = (words) =>
+  h('p', { class: 'missing-note', role: 'status', 'data-key': 'missing' }, icon('off', 14), h('span', null, words));

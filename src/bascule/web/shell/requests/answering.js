@@ -5,6 +5,7 @@ import { errorOf } from '../../js/json.js';
 import { put } from '../../js/tables.js';
 import { deviceName } from '../machines.js';
 import { requestKey } from '../state.js';
+import { loadAnswers } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
@@ -80,6 +81,16 @@ export class Answering {
   }
 
   /**
+   * Its machine is away: the card of the answer takes the place of the request's.
+   * @param {string} message
+   */
+  async #keptWaiting(message) {
+    const { store, api, note } = this.app;
+    if (store.get().me?.sessionId) note(message);
+    await loadAnswers(store, api, note);
+  }
+
+  /**
    * @param {OpenRequest} ask
    * @param {'permission' | 'question'} kind
    * @param {Given} command
@@ -88,8 +99,10 @@ export class Answering {
     const fields = Object.fromEntries(Object.entries(command).filter(([, value]) => value !== null));
     const about = { requestId: ask.request_id, inputSha256: ask.input_sha256, key: newKey() };
     try {
-      if (kind === 'question') await this.app.api.question(ask.session_id, { ...about, ...fields });
-      else await this.app.api.permission(ask.session_id, { decision: 'deny', ...about, ...fields });
+      const { waits, message } = await (kind === 'question'
+        ? this.app.api.question(ask.session_id, { ...about, ...fields })
+        : this.app.api.permission(ask.session_id, { decision: 'deny', ...about, ...fields }));
+      if (waits) return void (await this.#keptWaiting(message ?? ''));
       // The event settles it. Should none come, the request can be answered again after a while.
       await new Promise((resolve) => setTimeout(resolve, PATIENCE));
     } catch (error) {

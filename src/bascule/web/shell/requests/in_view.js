@@ -1,21 +1,28 @@
 /** Which requests belong to the session in view. Pure. */
 
-import { openRequests, requestKey, shownSession } from '../state.js';
+import { answerKey, openRequests, requestKey, shownSession } from '../state.js';
+import { listedAnswers } from './waiting.js';
 
 /** @typedef {import('../state.js').State} State */
 
 /**
- * The requests of the session in view, and which of them is: the one picked, or the oldest.
+ * The requests of the session in view, and which of them is: the one picked, or the oldest; and the answers that wait,
+ * or did not arrive.
  * @param {State} state
  */
 export function requestsInView(state) {
   const id = shownSession(state);
-  if (!id) return { all: [], at: 0, settled: [] };
+  if (!id) return { all: [], at: 0, settled: [], given: [] };
   const all = openRequests(state, id);
   const picked = state.route.name === 'inbox' ? state.inboxPick : state.requestPick[id];
   const at = all.findIndex((ask) => requestKey(ask) === picked);
   const settled = Object.values(state.requests)
     .filter((ask) => ask.session_id === id && ask.state !== 'open' && ask.answer?.by !== 'policy')
     .slice(-1);
-  return { all, at: Math.max(0, at), settled };
+  const asked = new Set(all.map(requestKey));
+  // One that did not arrive is said as long as the request waits for another.
+  const isShown = (/** @type {import('../state.js').WaitedAnswer} */ one) =>
+    one.state === 'waiting' || (one.state !== 'applied' && asked.has(answerKey(one)));
+  const given = listedAnswers(state, Date.now()).filter((one) => one.sessionId === id && isShown(one));
+  return { all, at: Math.max(0, at), settled, given };
 }

@@ -6,8 +6,9 @@ import { folderName, nearPath, waited } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
 import { machineTag } from '../machines.js';
 import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
-import { openRequests, requestKey } from '../state.js';
+import { answerKey, openRequests, requestKey } from '../state.js';
 import { requestWords } from './rule_scope.js';
+import { decisionWord, listedAnswers, outcomeWords, waitWords } from './waiting.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
@@ -17,21 +18,46 @@ import { requestWords } from './rule_scope.js';
 /** @param {State} state */
 export function inboxItems(state) {
   const open = openRequests(state);
+  const asked = new Set(open.map(requestKey));
   const rest = sessionsInOrder(state).filter(
     (one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0),
   );
   return {
     open,
+    given: listedAnswers(state, Date.now()).filter((one) => !asked.has(answerKey(one))),
     stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
     finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
   };
 }
 
 /** @param {ReturnType<typeof inboxItems>} items */
-export const keysOf = ({ open, stopped, finished }) => [
-  ...open.map(requestKey),
-  ...[...stopped, ...finished].map((one) => one.session_id),
+export const keysOf = ({ open, given, stopped, finished }) => [
+  ...new Set([
+    ...open.map(requestKey),
+    ...given.map(answerKey),
+    ...[...stopped, ...finished].map((one) => one.session_id),
+  ]),
 ];
+
+/**
+ * An answer that was given while its machine was away.
+ * @param {State} state
+ * @param {import('../state.js').WaitedAnswer} answer
+ * @returns {Row}
+ */
+export function answerRow(state, answer) {
+  const session = state.sessions[answer.sessionId];
+  const waits = answer.state === 'waiting';
+  return {
+    key: answerKey(answer),
+    tone: waits || answer.state === 'applied' ? '' : 'failed',
+    agent: session?.agent ?? '',
+    first: waits ? waitWords(state, answer) : outcomeWords(answer),
+    at: answer.settledAt ?? answer.at,
+    second: waits ? `${decisionWord(answer)}. Open it to take it back.` : '',
+    third: session ? placeWords(state, session, titleOf(session)) : visible(answer.sessionTitle),
+  };
+}
 
 /**
  * @param {State} state

@@ -13,6 +13,7 @@ import { endInSight, pressLetter } from './permission.js';
 import { pickByNumber } from './question.js';
 import { requestTitle } from './rule_scope.js';
 import { readOnlyCard, settledCard } from './settled.js';
+import { answerCard } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -110,28 +111,27 @@ class RequestDock {
 
   /** @param {State} state */
   draw(state) {
-    const { all, at, settled } = requestsInView(state);
+    const { all, at, settled, given } = requestsInView(state);
+    const notes = given.map((one) => answerCard(this.app, state, one));
     const ask = all[at];
     const open = Boolean(ask) && !state.later[requestKey(ask)];
     const modal = open && this.phone.matches && mayAct(state, ask.session_id);
     document.body.classList.toggle('asking', open);
     this.root.classList.toggle('has', all.length > 0);
     for (const part of BEHIND) document.getElementById(part)?.toggleAttribute('inert', modal);
-    if (ask) this.#drawOpen(state, all, at, { open, modal });
-    else this.#drawSettled(state, settled);
+    if (ask) this.#drawOpen(state, all, at, { open, modal, notes });
+    else this.#drawSettled(state, settled, notes);
   }
 
   /**
    * @param {State} state
    * @param {OpenRequest[]} settled
+   * @param {HTMLElement[]} notes
    */
-  #drawSettled(state, settled) {
+  #drawSettled(state, settled, notes) {
     const hadFocus = this.hasFocus();
     this.showing = '';
-    update(
-      this.root,
-      settled.map((one) => settledCard(state, one)),
-    );
+    update(this.root, [...settled.map((one) => settledCard(state, one)), ...notes]);
     if (hadFocus && !this.hasFocus()) this.#focusNext();
   }
 
@@ -147,9 +147,9 @@ class RequestDock {
    * @param {State} state
    * @param {OpenRequest[]} all
    * @param {number} at
-   * @param {{open: boolean, modal: boolean}} how
+   * @param {{open: boolean, modal: boolean, notes: HTMLElement[]}} how
    */
-  #drawOpen(state, all, at, { open, modal }) {
+  #drawOpen(state, all, at, { open, modal, notes }) {
     const ask = all[at];
     const key = requestKey(ask);
     // Put aside and taken up again counts as appearing: the hand may be where a button will be.
@@ -161,8 +161,8 @@ class RequestDock {
     const sending = this.answering.sending.get(key);
     this.letter = (pressed) =>
       ask.kind === 'permission' ? pressLetter(this.root, pressed, turn) : pickByNumber(this.root, pressed);
-    if (!mayAct(state, ask.session_id)) update(this.root, [readOnlyCard(state, ask)]);
-    else update(this.root, [cardOf(this.app, state, sending ? { ...ask, sending } : ask, turn)]);
+    if (!mayAct(state, ask.session_id)) update(this.root, [...notes, readOnlyCard(state, ask)]);
+    else update(this.root, [...notes, cardOf(this.app, state, sending ? { ...ask, sending } : ask, turn)]);
     if (modal && !this.hasFocus()) this.focusCard();
     // Short ones are seen whole at once.
     if (this.#seesEnd(key)) setTimeout(() => this.again());

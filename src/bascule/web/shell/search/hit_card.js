@@ -67,7 +67,7 @@ function factsOf(state, group) {
   const session = recordOf(state, group.sessionId);
   return [
     session.cwd && folderName(session.cwd),
-    machineTag(state, session),
+    machineTag(state, { device: group.hits[0].device || session.device }),
     moment(group.hits[0].at, Date.now()),
     group.archived ? 'archived' : state.sessions[group.sessionId] && statusOf(state, session).word.toLowerCase(),
   ]

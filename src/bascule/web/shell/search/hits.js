@@ -1,6 +1,7 @@
 /** Search over everything that was said, as the palette and the search screen both use it. */
 
 import { h } from '../../js/dom.js';
+import { tableOf } from '../../js/tables.js';
 
 /**
  * @typedef {{
@@ -11,14 +12,26 @@ import { h } from '../../js/dom.js';
  *   at: string,
  *   kind: string,
  *   archived: boolean,
+ *   device?: string,
  * }} Hit
  */
-/** @typedef {{q: string, hits: Hit[], owed: number, took: number, problem: string, busy: boolean}} Found */
+/** @typedef {import('../../js/types.d.ts').MissingDevice} Missing */
+/**
+ * @typedef {{
+ *   q: string,
+ *   hits: Hit[],
+ *   owed: number,
+ *   missing: readonly Missing[],
+ *   took: number,
+ *   problem: string,
+ *   busy: boolean,
+ * }} Found
+ */
 
 const PAUSE = 140;
 
 /** @type {Found} */
-export const NOTHING = { q: '', hits: [], owed: 0, took: 0, problem: '', busy: false };
+export const NOTHING = { q: '', hits: [], owed: 0, missing: [], took: 0, problem: '', busy: false };
 
 /**
  * Asks a moment after the last letter; only the newest question's answer counts.
@@ -45,11 +58,13 @@ export function seeker(app, limit, tell) {
     const began = performance.now();
     try {
       const answer = await app.api.search(q, limit);
+      remember(app, answer.hits);
       if (mine === asked)
         say({
           q,
           hits: answer.hits,
           owed: answer.owed ?? 0,
+          missing: answer.missing ?? [],
           took: performance.now() - began,
           problem: '',
           busy: false,
@@ -71,6 +86,16 @@ export function seeker(app, limit, tell) {
       waiting = setTimeout(() => void ask(q, mine), PAUSE);
     },
   };
+}
+
+/**
+ * Where those are that this server has no copy of: they are fetched when somebody opens one.
+ * @param {import('../app.js').App} app
+ * @param {Hit[]} hits
+ */
+function remember(app, hits) {
+  const far = hits.filter((hit) => hit.device).map((hit) => /** @type {const} */ ([hit.sessionId, hit.device ?? '']));
+  if (far.length) app.store.set(({ farFound }) => ({ farFound: tableOf([...Object.entries(farFound), ...far]) }));
 }
 
 /**

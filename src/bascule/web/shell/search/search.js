@@ -3,7 +3,8 @@
 import { h, update } from '../../js/dom.js';
 import { count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
-import { missingNote } from '../connection/missing_note.js';
+import { missingLine, missingNote } from '../connection/missing_note.js';
+import { visible } from '../../js/visible.js';
 import { NO_FILTERS, filterChips, filteredHits } from './filters.js';
 import { hitCard } from './hit_card.js';
 import { NOTHING, bySession, seeker } from './hits.js';
@@ -107,7 +108,8 @@ class SearchScreen {
     this.tally.textContent = tallyWords(found, hits.length, groups.length);
     update(this.filters, found.hits.length ? filterChips(state, found.hits, only, set) : []);
     const cards = groups.map((group) => this.#card(state, group));
-    update(this.results, [missingNote(state), ...notes(found, groups.length), ...cards]);
+    const missing = found.q ? searchedWithout(found.missing) : missingNote(state);
+    update(this.results, [missing, ...notes(found, groups.length), ...cards]);
   }
 
   /**
@@ -148,6 +150,17 @@ const notes = (found, sessions) => [
   found.q && !sessions && !found.problem && nothingFound(found),
   !found.q && h('p', { class: 'hint lead' }, 'Titles and every message of every session, archived ones too.'),
 ];
+
+/**
+ * "laptop did not answer: what happened there since, and what was begun in its terminals, was not searched."
+ * @param {readonly import('./hits.js').Missing[]} missing
+ */
+const searchedWithout = (missing) =>
+  missing.length > 0 &&
+  missingLine(
+    `${missing.map((one) => visible(one.name)).join(', ')} did not answer: what is only there was not searched. ` +
+      'Copies here were.',
+  );
 
 /** @param {Found} found */
 const nothingFound = (found) =>

@@ -1,7 +1,7 @@
 /** Two questions Bascule itself asks, in place above the composer: stop this turn, end this session. */
 
 import { h, update } from '../../js/dom.js';
-import { deviceName, unreachable } from '../machines.js';
+import { deviceName, isRemoved, unreachable } from '../machines.js';
 import { shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -98,15 +98,22 @@ export function confirmInterrupt(app, sessionId) {
  * @param {string} sessionId
  */
 export function confirmEnd(app, sessionId) {
-  if (isOutOfReach(app, sessionId, 'ended')) return;
+  const state = app.store.get();
+  const session = state.sessions[sessionId];
+  const away = session && !isRemoved(state, session) && unreachable(state, session);
+  if (!away && isOutOfReach(app, sessionId, 'ended')) return;
+  const name = session ? deviceName(state, session) : '';
   app.store.set({
     confirm: {
       sessionId,
       title: 'End this session?',
-      text: 'The agent is stopped; the transcript is kept.',
+      text: away
+        ? `${name} is away. It ends this session when it is back, before anything else; until then the agent goes on.`
+        : 'The agent is stopped; the transcript is kept.',
       yes: 'End session',
       no: 'Cancel',
-      run: () => void app.api.end(sessionId).catch(app.trouble),
+      run: () =>
+        void app.api.end(sessionId).then(({ waits, message }) => waits && app.note(message ?? ''), app.trouble),
     },
   });
 }

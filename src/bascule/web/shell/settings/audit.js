@@ -32,18 +32,33 @@ const ACTIONS = table({
   start_unusual: 'Unusual start',
 });
 
+/** @typedef {import('../../js/types.d.ts').AuditVerdict} AuditVerdict */
+
 /** @param {Context} context */
 export async function loadAudit({ app, loaded }) {
-  loaded.verdict = await app.api.verifyAudit();
-  loaded.auditFrom = Math.max(0, loaded.verdict.count - PAGE);
-  loaded.audit = rowsOf(await app.api.audit(loaded.auditFrom, PAGE));
+  const there = loaded.auditOf ? { device: loaded.auditOf.device } : {};
+  loaded.audit = [];
+  loaded.verdict = await app.api.verifyAudit(there);
+  loaded.auditCopies = loaded.auditOf ? loaded.auditCopies : (loaded.verdict.copies ?? []);
+  loaded.auditFrom = Math.max(0, shownVerdict(loaded).count - PAGE);
+  loaded.audit = rowsOf(await app.api.audit(loaded.auditFrom, PAGE, loaded.auditOf ?? {}));
+}
+
+/**
+ * Of the chain that is shown: a machine that was restored has several.
+ * @param {Context['loaded']} loaded
+ * @returns {{ok: boolean, count: number, problem?: string | null}}
+ */
+function shownVerdict({ verdict, auditOf }) {
+  const copy = auditOf && (verdict?.copies ?? []).find((/** @type {any} */ one) => one.chain === auditOf.chain);
+  return copy ? { ok: !copy.problem, count: copy.count, problem: copy.problem } : verdict;
 }
 
 /** @param {Context} context */
 async function loadOlder({ app, loaded, again }) {
   const from = Math.max(0, loaded.auditFrom - PAGE);
   try {
-    const older = rowsOf(await app.api.audit(from, loaded.auditFrom - from));
+    const older = rowsOf(await app.api.audit(from, loaded.auditFrom - from, loaded.auditOf ?? {}));
     loaded.audit = [...older, ...loaded.audit];
     loaded.auditFrom = from;
   } catch (error) {
@@ -81,7 +96,8 @@ export function auditPart(context, state) {
     (one) => (!loaded.who || one.actor === loaded.who) && (!loaded.what || whatWords(one) === loaded.what),
   );
   return [
-    auditHead(loaded.verdict),
+    auditHead(loaded.verdict && shownVerdict(loaded)),
+    chainPicker(context),
     problem(loaded.problem),
     rows.length > 0 && filters(context, rows, shown.length),
     auditTable(state, shown),
@@ -94,7 +110,7 @@ export function auditPart(context, state) {
   ];
 }
 
-/** @param {{ok: boolean, count: number, problem?: string} | undefined} verdict */
+/** @param {{ok: boolean, count: number, problem?: string | null} | undefined} verdict */
 const auditHead = (verdict) =>
   h(
     'div',
@@ -109,6 +125,50 @@ const auditHead = (verdict) =>
         verdict.ok ? `${count(verdict.count, 'record')}, the chain holds` : visible(verdict.problem ?? ''),
       ),
   );
+
+/**
+ * Whose chain: this server's own, or the copy of a machine's that has joined it.
+ * @param {Context} context
+ */
+function chainPicker({ loaded, reload }) {
+  /** @type {import('../../js/types.d.ts').AuditCopy[]} */
+  const copies = loaded.auditCopies ?? [];
+  if (!copies.length) return null;
+  const now = loaded.auditOf ? copies.findIndex((one) => sameChain(one, loaded.auditOf)) : -1;
+  const choose = (/** @type {string} */ value) => {
+    const copy = copies[Number(value)];
+    loaded.auditOf = copy && { device: copy.device, chain: copy.chain };
+    Object.assign(loaded, { who: '', what: '' });
+    reload();
+  };
+  return h(
+    'label',
+    { class: 'machine-field', 'data-key': 'chain' },
+    h('span', null, 'Of'),
+    h(
+      'select',
+      {
+        class: 'input',
+        'aria-label': 'Whose audit log',
+        onchange: (/** @type {On<HTMLSelectElement>} */ event) => choose(event.currentTarget.value),
+      },
+      h('option', { value: '-1', selected: now < 0 }, 'this server'),
+      copies.map((one, n) => h('option', { value: String(n), selected: n === now }, chainName(one))),
+    ),
+  );
+}
+
+/**
+ * @param {import('../../js/types.d.ts').AuditCopy} one
+ * @param {{device: string, chain: number}} other
+ */
+const sameChain = (one, other) => one.device === other.device && one.chain === other.chain;
+
+/** @param {import('../../js/types.d.ts').AuditCopy} one */
+const chainName = (one) =>
+  [visible(one.name), !one.current && `, until ${moment(one.copiedAt, Date.now())}`, one.problem && ' (broken)']
+    .filter(Boolean)
+    .join('');
 
 /**
  * @param {Context} context

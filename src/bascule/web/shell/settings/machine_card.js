@@ -151,7 +151,7 @@ function limitWords({ sessions = 0, session_seconds: longest = 0, idle_seconds: 
 
 /** @param {boolean | null | undefined} does */
 const startWords = (does) =>
-  does === true ? 'yes, when the machine starts' : does === false ? 'no, it is started by hand' : 'not known';
+  does === true ? 'yes, as a service' : does === false ? 'no, it is started by hand' : 'not known';
 
 /**
  * @param {Context} context
