@@ -11,6 +11,7 @@ from bascule.link.found import FoundList
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
 from bascule.link.tunnels import TunnelStatus
+from bascule.model.capability import Capability
 from bascule.model.commands import Done
 from bascule.model.events import PromptQueued
 from bascule.model.projects import Project
@@ -342,6 +343,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     skew_ms: int = 0  # how far its clock is ahead of the hub's
     needs_update: bool = False  # its version and the hub's have no protocol in common
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
+    levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
 
 
 class DeviceOutcome(View, frozen=True, kw_only=True):

@@ -16,7 +16,14 @@ from msgspec.structs import FieldInfo, fields
 
 from bascule.config.checks import PATHS, check, expanded
 from bascule.model.errors import CallerError
-from bascule.model.settings import AcpSettings, LaunchSettings, Limits, Settings, TerminalSettings
+from bascule.model.settings import (
+    AcpSettings,
+    LaunchSettings,
+    Limits,
+    Settings,
+    StartSettings,
+    TerminalSettings,
+)
 
 FILE_NAME = "config.toml"
 MAX_BYTES = 256 * 1024
@@ -310,6 +317,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "terminal": TerminalSettings,
     "acp": AcpSettings,
     "launch": LaunchSettings,
+    "starts": StartSettings,
 }
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)

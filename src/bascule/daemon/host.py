@@ -143,6 +143,9 @@ class Host:
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.sessions.open()
+        await asyncio.to_thread(
+            self._launcher.sweep, {name for name, one in kept.items() if one.exit is None}
+        )
         self._stop_listening = [
             self._store.listen(self._labels.committed),
             self._store.listen(self._committed),
@@ -217,6 +220,7 @@ class Host:
             paused=self._machine.paused,
             storage_problem=self._store.storage_problem,
             roots=tuple(self._launcher.roots),
+            levels=self._launcher.levels,
             running=sum(one.ledger.live for one in self.sessions.live.values()),
         )
 

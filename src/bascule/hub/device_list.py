@@ -63,6 +63,7 @@ class DeviceList:
             skew_ms=record.skew_ms,
             needs_update=record.device in self._incompatible,
             starts_by_itself=state.starts_by_itself,
+            levels=state.levels,
         )
 
     def _last_heard(self, record: DeviceRecord, line: DeviceLine | None) -> str | None:

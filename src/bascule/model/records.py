@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Raw, Struct, structs
 
+from bascule.model.capability import Capability
 from bascule.model.events import (
     CopiedFrom,
     PermissionAnswered,
@@ -69,6 +70,7 @@ class SessionRecord(Struct, omit_defaults=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False
+    capability: Capability = "full"  # how much of the machine its agent may reach
     process: str = ""  # the keeper's name of a process that is shared with other sessions
     worktree_of: str | None = None  # the folder this session's work is meant for, when it has a work tree
     added: int = 0  # lines its own edits added and removed, all in all

@@ -259,6 +259,7 @@ def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None
     record.permission_mode, record.demo = event.permission_mode, event.demo
     record.cols, record.rows = event.cols, event.rows
     record.skip_permissions, record.found = event.skip_permissions, event.found
+    record.capability = event.capability or "full"  # of a log from before there were levels
     record.process = event.process
     record.worktree_of = event.worktree_of
     record.copied_from = event.copied_from or record.copied_from

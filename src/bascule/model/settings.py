@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bascule.model.capability import Capability
+
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of a session. 0 means no limit. The owner can change them while the server runs."""
@@ -87,6 +89,19 @@ class LaunchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A terminal that shows no window within this time has failed."""
 
 
+class StartSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a start may ask of this machine: see [capabilities.md](capabilities.md). Only this file and the
+    machine's own environment set it: a hub that the machine has joined can ask for less, never for more."""
+
+    ceiling: Capability = "full"
+    """Highest capability level of a session here: `read_only`, `sandboxed`, `project_scoped` or `full`; also
+    the level of a start that asks for none."""
+    readable: tuple[str, ...] = ()
+    """More folders and files that agents below `full` may read, such as `~/.cargo`."""
+    writable: tuple[str, ...] = ()
+    """More folders and files that agents below `full` may write, such as `~/.cache/pip`."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     """State folder: database, spools, logs and keys."""
@@ -135,3 +150,4 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     terminal: TerminalSettings = TerminalSettings()
     acp: AcpSettings = AcpSettings()
     launch: LaunchSettings = LaunchSettings()
+    starts: StartSettings = StartSettings()
