@@ -21,12 +21,24 @@ def usable(program: str) -> bool:
 
 
 def wrapped(program: str, reach: Reach, cwd: str, argv: Sequence[str]) -> tuple[str, ...]:
-    """The command line that runs `argv` with these walls. Mounts in the order of their paths: a folder in a
-    folder comes after it."""
+    """The command line that runs `argv` with these walls."""
     words = [program, "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    writable = {path for letters, path in reach.rules if "w" in letters}
-    for path in sorted({cwd if path == PROJECT else path for _, path in reach.rules} - _MADE):
-        here = PROJECT if path == cwd else path
-        words += ["--bind-try" if here in writable or path in writable else "--ro-bind-try", path, path]
+    for path, writable in _mounts(reach, cwd).items():
+        words += ["--bind-try" if writable else "--ro-bind-try", path, path]
     return (*words, "--chdir", cwd, "--", *argv)
+
+
+def _mounts(reach: Reach, cwd: str) -> dict[str, bool]:
+    """Each path with whether it is writable; without those that are in a folder which is mounted so already.
+    In the order of their paths: what is in a folder comes after it."""
+    wanted: dict[str, bool] = {}
+    for letters, path in reach.rules:
+        path = cwd if path == PROJECT else path.rstrip("/")
+        wanted[path] = wanted.get(path, False) or "w" in letters
+    mounts: dict[str, bool] = {}
+    for path in sorted(wanted.keys() - _MADE):
+        around = [held for folder, held in mounts.items() if path.startswith(folder + "/")]
+        if not around or (wanted[path] and not around[-1]):
+            mounts[path] = wanted[path]
+    return mounts
