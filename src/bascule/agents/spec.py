@@ -174,6 +174,7 @@ class DriverSpec(_Part, frozen=True):
     runs_commands: bool = False  # of a terminal: what is typed there runs, so no web page may start it
     quirks: tuple[DriverQuirk, ...] = ()
     levels: dict[Capability, tuple[Word, ...]] = {}  # its own flags for a capability level
+    level_modes: dict[Capability, str] = {}  # the mode to start in at a level, unless a person chose one
     unasked: tuple[Unasked, ...] = ()  # beside what its agent runs unasked in any way
     services: tuple[Literal["read", "write", "terminal"], ...] = ()  # done for the agent when it asks
     cues: tuple[CueSpec, ...] = ()
@@ -278,6 +279,9 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
         found += _search_mistakes("drivers.search", driver.search)
         if driver.asking is not None and driver.asking not in driver.modes:
             found.append(("drivers.asking", f"{driver.asking!r} is not one of the driver's modes"))
+        for mode in driver.level_modes.values():
+            if mode not in spec.modes_of(driver):
+                found.append(("drivers.level_modes", f"{mode!r} is not one of the driver's modes"))
         for key in ("model", "mode", "resume", "fork_at", "prompt"):
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):

@@ -196,7 +196,10 @@ class Launcher:
         way, model = self._way(spec, wanted), self._model(spec, wanted)
         level = self.cages.level(wanted.capability)
         self.cages.check(level, cwd)
-        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo, model=model, capability=level)
+        mode = wanted.mode or spec.driver(way).level_modes.get(level)
+        started = replace(
+            wanted, driver=way, cwd=cwd, demo=spec.demo, model=model, capability=level, mode=mode
+        )
         if started.driver == TERMINAL:
             cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
             started = replace(started, cols=cols, rows=rows)
