@@ -73,6 +73,7 @@ TITLES = {
     "terminal": "## Terminals",
     "acp": "## ACP agents",
     "launch": "## The launch bridge",
+    "starts": "## Starts",
 }
 
 

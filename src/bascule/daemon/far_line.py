@@ -30,7 +30,7 @@ class FarLine:
         self._audit = AuditOutflow(store, send, close)
         self._starting: asyncio.Task[None] | None = None
         self._early: list[Resume | Ack | Watching | Fetch] = []  # that came before the outflow has begun
-        self._host = host.attach(send)
+        self._host = host.attach(send, far=True)
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:

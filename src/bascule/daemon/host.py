@@ -32,6 +32,7 @@ from bascule.daemon.processes.labels import Labels
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.rules import Rules
 from bascule.daemon.session_commands import SessionCommands
+from bascule.daemon.spending import SpendingBook
 from bascule.daemon.starting import Starter
 from bascule.daemon.taking_up import TakingUp
 from bascule.daemon.tape_archive import TapeArchive
@@ -92,6 +93,8 @@ class Host:
         self._device = device
         self._clock = clock
         self._services = AgentServices(settings, self.sessions)
+        self.sessions.spending = spending = SpendingBook(store, device.id, clock)
+        self._spending = spending
         self._starter = Starter(store, self.sessions, launcher, device, self._services, clock)
         self._adopter = Adopter(store, self.sessions, launcher, self._services, clock)
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
@@ -150,8 +153,10 @@ class Host:
             self._store.listen(self._labels.committed),
             self._store.listen(self._committed),
             self._store.listen(self._awake.committed),
+            self._store.listen(self._spending.committed),
             self._store.watch_storage(self._look_at_state),
         ]
+        await self._spending.open()
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
         self._awake.open([one.ledger.record for one in self.sessions.live.values()])
         await self.sessions.watch()
@@ -173,9 +178,12 @@ class Host:
 
     # Lines
 
-    def attach(self, send: Callable[[AnyFrame], None]) -> HostLine:
-        """Say who we are on a new line; the agents' versions follow once the hub has welcomed us."""
-        line = HostLine(send, self._asks, self._welcomed, self._left, self._clock)
+    def attach(self, send: Callable[[AnyFrame], None], *, far: bool = False) -> HostLine:
+        """Say who we are on a new line; the agents' versions follow once the hub has welcomed us.
+
+        `far`: to a hub that is not part of this process, and may be somebody else's.
+        """
+        line = HostLine(send, self._asks, self._welcomed, self._left, self._clock, far=far)
         self._lines.append(line)
         self._attempts += 1
         hello = DaemonConnected(

@@ -5,6 +5,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from bascule.daemon.asks import Asks
 from bascule.link.frames import AnyFrame, Ask, Cancel, LineRefused, Ping, Pong, Welcome
 
@@ -21,6 +23,8 @@ class HostLine:
         welcomed: Callable[["HostLine"], None],
         left: Callable[["HostLine"], None],
         clock: Callable[[], float] = time.time,
+        *,
+        far: bool = False,
     ) -> None:
         self.welcome: Welcome | None = None
         self.refused: LineRefused | None = None
@@ -30,11 +34,14 @@ class HostLine:
         self._welcomed = welcomed
         self._left = left
         self._clock = clock
+        self._far = far
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                self._asks.take(self, frame)
+                # What a far hub says of itself does not count.
+                by = replace(frame.by, far=self._far)
+                self._asks.take(self, frame if by == frame.by else replace(frame, by=by))
             case Cancel():
                 self._asks.cancel(self, frame.ask)
             case Ping():

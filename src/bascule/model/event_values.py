@@ -26,6 +26,9 @@ PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
 Decision = Literal["allow", "deny"]
 
 
+GuardDecision = Literal["go_on", "end"]
+
+
 class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a person wants an agent to run: from the command through the log to the process's arguments."""
 

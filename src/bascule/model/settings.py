@@ -34,6 +34,21 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """Longest prompt or message, in characters."""
     start_seconds: int = 30
     """How long an agent's process may take to start, and then to complete its protocol handshake."""
+    session_cents: int = 0
+    """US cents that one session may spend, as its agent counts them; at the limit its turn is stopped and the
+    owner asked. People are warned at 80 %."""
+    session_tokens: int = 0
+    """Tokens that one session may spend: input that was not cached, and output."""
+    project_cents: int = 0
+    """US cents that all sessions in one folder may spend in a calendar month."""
+    project_tokens: int = 0
+    """Tokens that all sessions in one folder may spend in a calendar month."""
+    day_cents: int = 0
+    """US cents that all sessions of this machine may spend in a day, by UTC."""
+    day_tokens: int = 0
+    """Tokens that all sessions of this machine may spend in a day, by UTC."""
+    loop_repeats: int = 8
+    """A turn in which the same tool call had the same outcome this often is stopped, and people are asked."""
     quiet_seconds: int = 30
     """After this long without output in a turn, the session says once that its agent is silent."""
 
