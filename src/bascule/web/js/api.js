@@ -43,6 +43,7 @@ export function createApi(feed) {
     interrupt: inSession('session:interrupt'),
     end: inSession('session:end'),
     keep: inSession('session:keep'),
+    guard: inSession('session:guard'),
     resume: inSession('session:resume'),
     reconnect: inSession('session:reconnect'),
     /** @param {string} cliType an agent, with all its sessions that lost their process */

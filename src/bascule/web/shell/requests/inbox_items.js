@@ -7,6 +7,7 @@ import { visible } from '../../js/visible.js';
 import { machineTag } from '../machines.js';
 import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
 import { openRequests, requestKey } from '../state.js';
+import { guarded, guardTitle } from './guard.js';
 import { requestWords } from './rule_scope.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -18,19 +19,20 @@ import { requestWords } from './rule_scope.js';
 export function inboxItems(state) {
   const open = openRequests(state);
   const rest = sessionsInOrder(state).filter(
-    (one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0),
+    (one) => one.open_requests === 0 && !one.guard && one.seq > (state.seen[one.session_id] ?? 0),
   );
   return {
     open,
+    guards: guarded(state),
     stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
     finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
   };
 }
 
 /** @param {ReturnType<typeof inboxItems>} items */
-export const keysOf = ({ open, stopped, finished }) => [
+export const keysOf = ({ open, guards, stopped, finished }) => [
   ...open.map(requestKey),
-  ...[...stopped, ...finished].map((one) => one.session_id),
+  ...[...guards, ...stopped, ...finished].map((one) => one.session_id),
 ];
 
 /**
@@ -51,6 +53,21 @@ export function requestRow(state, ask) {
     third: session ? placeWords(state, session, titleOf(session)) : '',
   };
 }
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} one
+ * @returns {Row}
+ */
+export const guardRow = (state, one) => ({
+  key: one.session_id,
+  tone: 'blocked',
+  agent: one.agent,
+  first: one.guard ? guardTitle(one.guard) : '',
+  at: one.updated_at,
+  second: one.guard?.text ?? '',
+  third: placeWords(state, one, titleOf(one)),
+});
 
 /**
  * @param {State} state

@@ -3,6 +3,7 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { folderName, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
+import { LEVELS, levelName } from '../capability.js';
 import { dot, menu, remoteMark } from '../parts.js';
 import { conditionOf, deviceName, deviceOf, isRemote } from '../machines.js';
 import { agentTitle, isOver, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
@@ -146,6 +147,11 @@ function factsLine(state, session) {
       between(),
     ],
     h('span', null, names.filter((word, n) => word && names.indexOf(word) === n).join(', ')),
+    session.capability &&
+      session.capability !== 'full' && [
+        between(),
+        h('span', { title: LEVELS[session.capability]?.note ?? '' }, icon('shield', 14), levelName(session.capability)),
+      ],
     pull && [
       between(),
       h(

@@ -3,6 +3,7 @@
 import { newKey } from '../../js/api.js';
 import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
+import { levelOf } from './level_chip.js';
 import { endFirst } from '../making_room.js';
 
 // As long as a start may take before a person is asked what to do; the server gives the process the same time.
@@ -85,6 +86,7 @@ export class Starting {
       ...(command.model ? { model: command.model } : {}),
       ...(command.plan && hasPlan(agent) ? { mode: 'plan' } : {}),
       ...(driver ? { driver } : {}),
+      ...(command.level && device ? { capability: levelOf(device, command.level) } : {}),
       ...(device ? { device: device.device } : {}),
       key: newKey(),
     });
