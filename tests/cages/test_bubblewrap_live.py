@@ -25,7 +25,6 @@ PROGRAM = _program()
 REASON = "no bubblewrap that works: neither on the PATH nor below BASCULE_SCRATCH"
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.row("R18"),
     pytest.mark.skipif(not PROGRAM or not bubblewrap.usable(PROGRAM), reason=REASON),
 ]
 REFUSED = {"read outside", "list outside", "write outside", "empty outside", "rename outside"} | {
@@ -37,6 +36,7 @@ REFUSED = {"read outside", "list outside", "write outside", "empty outside", "re
 }
 
 
+@pytest.mark.row("R18")
 async def test_bubblewrap_keeps_what_is_outside_out_of_sight_for_children_and_orphans_too(short_dir):
     async with caged(short_dir, look=lambda _: Cage("bubblewrap", program=PROGRAM)) as machine:
         report = await machine.tries("s1", "project_scoped")

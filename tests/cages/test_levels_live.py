@@ -11,7 +11,6 @@ from bascule.transport.cage_support import PORTS, landlock_version
 HERE = landlock_version()
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.row("R18"),
     pytest.mark.skipif(HERE < PORTS, reason=f"Landlock is {HERE} on this kernel; the levels need {PORTS}"),
 ]
 WHO = ("itself", "child", "orphan")
@@ -48,14 +47,17 @@ async def refused(machine: Caged, level: str) -> set[str]:
     return {name for name, came in report["itself"].items() if came != DONE}
 
 
+@pytest.mark.row("R18")
 async def test_project_scoped_writes_in_its_project_and_reaches_nothing_outside(machine):
     assert await refused(machine, "project_scoped") == OUTSIDE
 
 
+@pytest.mark.row("R18")
 async def test_sandboxed_writes_only_its_own_folders_and_reaches_its_model_alone(machine):
     assert await refused(machine, "sandboxed") == OUTSIDE | WRITES | TCP
 
 
+@pytest.mark.row("R18")
 async def test_read_only_writes_nothing_of_the_project_and_runs_no_program(machine):
     assert await refused(machine, "read_only") == OUTSIDE | WRITES | TCP | {"run a program"}
     started = (await machine.daemon.events(SessionStarted, "s-read_only"))[0]
@@ -69,6 +71,7 @@ async def test_full_has_no_cage(machine):
     machine.secret.write_text("secret")
 
 
+@pytest.mark.row("R18")
 async def test_a_resumed_session_keeps_its_level(machine):
     daemon = machine.daemon
     await machine.tries("s-again", "sandboxed")

@@ -1,10 +1,6 @@
 """The loop watch counts the same call with the same outcome, and nothing else."""
 
-import pytest
-
 from bascule.policy.loop_watch import MOST_KNOWN, LoopWatch
-
-pytestmark = pytest.mark.row("R18")
 
 
 def call(

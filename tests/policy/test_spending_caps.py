@@ -5,8 +5,6 @@ import pytest
 from bascule.model.settings import Limits
 from bascule.policy.spending_caps import Meter, Spending, allowed, look
 
-pytestmark = pytest.mark.row("R18")
-
 
 def found(spending: Spending, raised: dict[str, int] | None = None, warned: object = (), **limits: int):
     return [(one.cap, one.state) for one in look(spending, Limits(**limits), raised or {}, warned)]  # pyright: ignore[reportArgumentType]

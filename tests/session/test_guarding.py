@@ -28,7 +28,7 @@ from bascule.model.settings import Limits
 from bascule.session.commands import carry_out
 from bascule.session.guard_answers import GO_ON, LOOP
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("R18")]
+pytestmark = [pytest.mark.anyio]
 
 READY, PROMPT = SessionReady("abc"), PromptSent("p", "hi", "ana")
 OWNER = Actor("ana", "grant-1")
@@ -52,6 +52,7 @@ async def answer(book: Playbook, decision: str = "go_on", by: Actor = OWNER, **m
     return await book.step()
 
 
+@pytest.mark.row("R15")
 async def test_a_cap_is_warned_of_once_and_asked_about_when_it_is_reached():
     book = book_of(session_cents=100)
     near = await book.says(UsageChanged(cost_usd=0.85))
@@ -67,6 +68,7 @@ async def test_a_cap_is_warned_of_once_and_asked_about_when_it_is_reached():
     assert (guard.kind, guard.spent, guard.allowed, guard.cut_short) == ("session_cents", 120, 100, True)
 
 
+@pytest.mark.row("R15")
 async def test_the_turn_is_stopped_only_when_the_current_tool_is_done():
     book = book_of(session_tokens=1000)
     step = await book.says(ToolStarted("t", "Bash", "make"), UsageChanged(used=1500))
@@ -117,6 +119,7 @@ async def test_a_raise_below_what_is_spent_is_refused_and_changes_nothing():
     assert book.ledger.record.guard is not None
 
 
+@pytest.mark.row("R15")
 async def test_a_hub_can_end_the_session_but_raise_no_cap():
     book = book_of(session_cents=100)
     await book.says(UsageChanged(cost_usd=1.5))
@@ -134,6 +137,7 @@ async def test_an_answer_to_another_question_is_refused():
         await answer(book, guard_id="other")
 
 
+@pytest.mark.row("R15")
 async def test_the_same_call_with_the_same_outcome_is_asked_about():
     book = book_of(loop_repeats=3)
     for n in range(3):
@@ -154,6 +158,7 @@ async def test_a_raised_limit_of_the_owner_holds_at_once_and_a_lower_one_too():
     assert GuardAsked in kinds(await book.step())
 
 
+@pytest.mark.row("R15")
 async def test_the_output_limit_is_announced_before_it_ends_the_session():
     book = book_of(output_bytes=1000)
     book.supervisor.admit([], 850)

@@ -1,4 +1,4 @@
-"""Guard rails and capability levels in the page: the inbox asks, the owner raises or ends, the level is shown."""
+"""Guard rails and capability levels in the page: the inbox asks, the owner raises or ends it."""
 
 import re
 
@@ -22,7 +22,7 @@ from bascule.model.events import (
     TurnEnded,
 )
 
-pytestmark = [pytest.mark.anyio, needs_chromium, pytest.mark.row("R18")]
+pytestmark = [pytest.mark.anyio, needs_chromium]
 
 TEXT = "$2.05 of $2.00 are spent for this session: the limit is reached."
 GUARD = GuardAsked("g1", "session_cents", TEXT, 205, 200, cut_short=True)
@@ -46,6 +46,7 @@ async def stopped(hub: RunningHub, session: str = "s1", guard: GuardAsked = GUAR
     await append(hub.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *ended)
 
 
+@pytest.mark.row("R15")
 async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(hub: RunningHub, browser: Browser) -> None:
     await stopped(hub)
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox")
@@ -65,6 +66,7 @@ async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(hub: RunningHub, 
     assert tab.errors == []
 
 
+@pytest.mark.row("R15")
 async def test_on_a_phone_a_loop_can_go_on_or_be_ended_and_others_can_only_end_it(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -85,6 +87,7 @@ async def test_on_a_phone_a_loop_can_go_on_or_be_ended_and_others_can_only_end_i
     assert tab.errors == []
 
 
+@pytest.mark.row("R18")
 async def test_a_start_asks_for_one_of_the_levels_that_its_machine_offers(
     hub: RunningHub, browser: Browser
 ) -> None:
