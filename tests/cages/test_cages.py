@@ -1,5 +1,6 @@
 """Which level a start gets, what each level names, and that a level without a cage is refused. No process."""
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def test_read_only_on_macos_runs_the_agent_alone():
 def test_bubblewrap_mounts_what_is_named_and_the_project_last_of_its_kind():
     reach = reach_of("project_scoped", Needs(reads=("/home/u/.agent",), writes=("/home/u/.agent/log",)))
     words = bubblewrap.wrapped("/bin/bwrap", reach, "/code/p", ["agent", "--x"])
-    mounts = list(zip(words, words[1:], strict=False))
+    mounts = list(itertools.pairwise(words))
     assert ("--ro-bind-try", "/home/u/.agent") in mounts
     assert ("--bind-try", "/home/u/.agent/log") in mounts
     assert ("--bind-try", "/code/p") in mounts
