@@ -59,7 +59,7 @@ from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 NEVER = Revival()
 # Events from which more may follow than that they are logged: an answer, a withdrawal, a prompt, a note.
 FOLLOWED: frozenset[type[AnyEvent]] = CHANGES_REQUESTS | {SessionReady, TurnEnded, Note, Unrecognised}
-LIMIT = "limit"  # who acts when nobody does
+LIMIT, A_LIMIT = "limit", "A limit"  # who acts when nobody does: for programs, and in the transcript
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 
@@ -321,7 +321,7 @@ class Supervisor:
             self.log(events)
             return
         write = self.driver.interrupt(f"interrupt:{new_id()}")
-        self.log([Interrupted(LIMIT), *events, *self.driver.settled()], writes=[write])
+        self.log([Interrupted(A_LIMIT), *events, *self.driver.settled()], writes=[write])
 
     # Waiting, and no longer
 

@@ -146,12 +146,8 @@ function factsLine(state, session) {
       isRemote(state, session) && remoteMark(state, session),
       between(),
     ],
+    levelFact(session),
     h('span', null, names.filter((word, n) => word && names.indexOf(word) === n).join(', ')),
-    session.capability &&
-      session.capability !== 'full' && [
-        between(),
-        h('span', { title: LEVELS[session.capability]?.note ?? '' }, icon('shield', 14), levelName(session.capability)),
-      ],
     pull && [
       between(),
       h(
@@ -163,6 +159,17 @@ function factsLine(state, session) {
     ],
   );
 }
+
+/**
+ * How much of the machine it may reach, unless that is all of it.
+ * @param {SessionRecord} session
+ */
+const levelFact = ({ capability }) =>
+  capability &&
+  capability !== 'full' && [
+    h('span', { title: LEVELS[capability]?.note ?? '' }, icon('shield', 14), levelName(capability)),
+    h('i', null, '·'),
+  ];
 
 /**
  * @param {State} state
