@@ -203,6 +203,11 @@ def _add_run(commands: Commands) -> None:
         help="ask you (relay), allow reading in the folder, allow all, or deny all",
     )
     run.add_argument(
+        "--capability",
+        choices=["read_only", "sandboxed", "project_scoped", "full"],
+        help="how much of the machine the agent may reach (default: what its owner allows)",
+    )
+    run.add_argument(
         "--json", action="store_true", help="print events as JSON lines; do not ask for answers here"
     )
     run.add_argument("--detach", action="store_true", help="print the session's id and return at once")

@@ -12,12 +12,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.conformance import (
+    cages,
     every_agent,
     feedback,
     launches,
     matrix,
     report,
     report_all,
+    report_cages,
     report_launches,
     report_matrix,
     report_terminals,
@@ -166,6 +168,20 @@ def _matrix(only: list[str], keep: bool) -> int:
     return 1 if failed else 0
 
 
+def _cages(only: list[str], keep: bool) -> int:
+    """`only` names agents or scenes."""
+    agents = [one for one in cages.ROWS if one.name in only] or list(cages.ROWS)
+    scenes = [one for one in only if one not in {row.name for row in cages.ROWS}]
+    outcomes: list[Outcome] = []
+    for candidate in agents:
+        sys.stdout.write(f"{candidate.name}\n")
+        row = asyncio.run(cages.run(candidate, scenes, keep))
+        outcomes += row.outcomes
+        if not scenes:
+            report_cages.write(row)
+    return _count(outcomes)
+
+
 def _feedback(_only: list[str], keep: bool) -> int:
     program, outcomes = asyncio.run(feedback.run(keep))
     sys.stdout.write(f"claude {program.version}\n")
@@ -185,6 +201,7 @@ AGENTS: dict[str, Callable[[list[str], bool], int]] = {
     "claude-code": _claude_code,
     **{one.name: functools.partial(_candidate, one) for one in CANDIDATES},
     "matrix": _matrix,
+    "cages": _cages,
     "terminals": _terminals,
     "launch": _launch,
     "feedback": _feedback,

@@ -3,7 +3,7 @@
 import os
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from bascule.drivers.codex import CodexDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.link.machine import AgentInfo
+from bascule.model.capability import LEVELS, Capability
 from bascule.model.events import SessionStarted
 from bascule.model.records import SessionRecord
 from bascule.session.agent import SpawnPlan
@@ -31,8 +32,15 @@ class Scripted:
         self.resumes = True
         self.drivers: dict[str, str] = {}  # of agents that speak something else than stream-json
         self.own: tuple[str, ...] = ()
+        self.levels: tuple[Capability, ...] = LEVELS
         self.env = {"PATH": os.environ["PATH"]}
         self.argv: dict[str, Sequence[str]] = {"mini": [sys.executable, str(MINI)], **(scripts or {})}
+
+    def capped(self, level: Capability) -> Capability:
+        return level
+
+    def sweep(self, alive: Container[str]) -> None:
+        self.alive = alive
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
         return self.at_first_glance()

@@ -31,6 +31,8 @@ from bascule.model.events import (
     EndScheduled,
     EntryClosed,
     EntryOpened,
+    GuardAnswered,
+    GuardAsked,
     Image,
     Interrupted,
     Location,
@@ -176,6 +178,8 @@ NO_ENTRY: list[AnyEvent] = [
     Bell(),
     EndScheduled("2026-11-12T14:05:00.000Z", "idle_limit"),
     EndCancelled("ana"),
+    GuardAsked("g", "day_cents", "the limit is reached", 120, 100),
+    GuardAnswered("g", "go_on", "ana", 200),
 ]
 CHANGES_NOTHING: list[AnyEvent] = [
     TextAppended("m", "assistant", "nobody opened it"),

@@ -73,7 +73,7 @@ TITLES = {
     "terminal": "## Terminals",
     "acp": "## ACP agents",
     "launch": "## The launch bridge",
-    "starts": "## Starts from elsewhere",
+    "starts": "## Starts",
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from bascule.agents.spec import AgentSpec, DriverSpec, FoundProgram
+from bascule.model.capability import Capability
 from bascule.model.errors import InvalidInput, NotSupported
 
 MAX_VALUE = 256
@@ -34,6 +35,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     fork: bool = False
     fork_at: str | None = None
     skip_permissions: bool = False
+    level: Capability = "full"
 
 
 def build_argv(spec: AgentSpec, found: FoundProgram, launch: Launch) -> list[str]:
@@ -42,6 +44,7 @@ def build_argv(spec: AgentSpec, found: FoundProgram, launch: Launch) -> list[str
     except KeyError as error:
         raise NotSupported(f"{spec.title} does not speak {launch.driver}.", agent=spec.name) from error
     argv = [found.path, *(driver.args if found.args is None else found.args)]
+    argv += driver.levels.get(launch.level, ())
     needed = not driver.tells_by_protocol
     argv += _group(spec, "model", driver.model, launch.model, needed=needed)
     # Said even when nobody chose: else a settings file, perhaps the project's own, picks one that asks less.

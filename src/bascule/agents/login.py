@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from typing import Literal
 
 from bascule.agents.command import child_environment
 from bascule.agents.locate import ask
+from bascule.agents.places import place_path
 from bascule.agents.spec import AgentSpec, Login
 
 STATUS_SECONDS = 10.0
@@ -16,8 +16,6 @@ MAX_SETTINGS = 256 * 1024
 SIGNED_IN, SIGNED_OUT = 0, 1
 
 SignedIn = Literal["yes", "no", "unknown"]
-
-_VARIABLE = re.compile(r"^\$([A-Za-z_][A-Za-z0-9_]*)/")
 
 
 async def signed_in(
@@ -51,20 +49,8 @@ async def signed_in(
 
 def _exists(place: str, env: Mapping[str, str]) -> bool:
     """Whether there is such a file; it is not opened."""
-    path = _path(place, env)
+    path = place_path(place, env)
     return path is not None and os.path.isfile(path)
-
-
-def _path(place: str, env: Mapping[str, str]) -> str | None:
-    """`$NAME/` counts only where that variable is set."""
-    folder = _VARIABLE.match(place)
-    if folder is not None:
-        base, rest = env.get(folder.group(1), ""), place[folder.end() :]
-    elif place.startswith("~/"):
-        base, rest = env.get("HOME", ""), place[2:]
-    else:
-        base, rest = "/", place
-    return os.path.join(base, rest) if base.startswith("/") else None
 
 
 def _other_provider(login: Login, env: Mapping[str, str]) -> bool:
@@ -72,7 +58,7 @@ def _other_provider(login: Login, env: Mapping[str, str]) -> bool:
     if login.provider is None:
         return False
     for place in login.provider.files:
-        path = _path(place, env)
+        path = place_path(place, env)
         if path is not None and os.path.isfile(path):
             return _named(path, login.provider.key) not in (None, login.provider.own)
     return False

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from bascule.agents.unasked import Unasked
+from bascule.model.capability import Capability
 from bascule.model.fields import DriverName
 
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
@@ -54,6 +55,18 @@ class Untrusted(_Part, frozen=True):
 
     set: dict[VariableName, str]
     says: Annotated[str, Meta(min_length=1, max_length=300)]
+
+
+class CageSpec(_Part, frozen=True):
+    """What the agent needs in a cage besides its project and the system.
+
+    `writes`: its own settings, conversations and caches; a folder ends with `/` and is made if it is missing.
+    `reads`: more that it reads. `set`: variables for a caged start, where `{temp}` is its temporary folder.
+    """
+
+    reads: tuple[Word, ...] = ()
+    writes: tuple[Word, ...] = ()
+    set: dict[VariableName, str] = {}
 
 
 class Trust(_Part, frozen=True):
@@ -163,6 +176,8 @@ class DriverSpec(_Part, frozen=True):
     )
     runs_commands: bool = False  # of a terminal: what is typed there runs, so no web page may start it
     quirks: tuple[DriverQuirk, ...] = ()
+    levels: dict[Capability, tuple[Word, ...]] = {}  # its own flags for a capability level
+    level_modes: dict[Capability, str] = {}  # the mode to start in at a level, unless a person chose one
     unasked: tuple[Unasked, ...] = ()  # beside what its agent runs unasked in any way
     services: tuple[Literal["read", "write", "terminal"], ...] = ()  # done for the agent when it asks
     cues: tuple[CueSpec, ...] = ()
@@ -209,6 +224,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     trust: Trust | None = None
     untrusted: Untrusted | None = None
     history: HistorySpec | None = None
+    cage: CageSpec = CageSpec()
     modes: dict[str, Word] = {}
     asking: str | None = None  # the mode to start in when nobody chose one: it asks before it acts
     # What it runs without asking, whatever it is told. None: nobody has tried it.
@@ -246,6 +262,7 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
     provider = spec.login.provider if spec.login else None
     places = [("login.files", place) for place in (spec.login.files if spec.login else ())]
     places += [("login.provider.files", place) for place in (provider.files if provider else ())]
+    places += [("cage", place) for place in (*spec.cage.reads, *spec.cage.writes) if place != "{bascule}"]
     for key, place in places:
         if not place.startswith(("/", "~/", "$")):
             found.append((key, f"{place!r} is neither absolute, nor below ~/ or a variable"))
@@ -265,6 +282,9 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
         found += _search_mistakes("drivers.search", driver.search)
         if driver.asking is not None and driver.asking not in driver.modes:
             found.append(("drivers.asking", f"{driver.asking!r} is not one of the driver's modes"))
+        for mode in driver.level_modes.values():
+            if mode not in spec.modes_of(driver):
+                found.append(("drivers.level_modes", f"{mode!r} is not one of the driver's modes"))
         for key in ("model", "mode", "resume", "fork_at", "prompt"):
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):

@@ -12,6 +12,7 @@ from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
 from bascule.link.starts import StartsState
 from bascule.link.tunnels import TunnelStatus
+from bascule.model.capability import Capability
 from bascule.model.commands import Done
 from bascule.model.events import PromptQueued
 from bascule.model.projects import Project
@@ -370,6 +371,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     needs_update: bool = False  # its version and the hub's have no protocol in common
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
     starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
+    levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
 
 
 class DeviceOutcome(View, frozen=True, kw_only=True):

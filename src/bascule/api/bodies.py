@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from bascule.link.rules import TryRequest
+from bascule.model.capability import Capability
 from bascule.model.commands import SentImage
 from bascule.model.comparisons import MAX_CONTESTANTS
 from bascule.model.events import CopiedFrom, PermissionMode
@@ -37,6 +38,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
     client_message_id: Name | None = None
     permission_mode: PermissionMode = "relay"
     mode: Name | None = None
+    capability: Capability | None = None  # how much of the machine it may reach; unless said, what it allows
     resume: Name | None = None
     fork: bool = False
     fork_at: Name | None = None  # with `fork`: the copy ends with the turn whose end has this `fork_at`
@@ -76,6 +78,7 @@ class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     harness: Name | None = None
     model: Name | None = None
     permission_mode: PermissionMode = "relay"
+    capability: Capability | None = None
     resume_session_id: Name | None = None
 
 

@@ -99,6 +99,7 @@ async def _start(client: Client, args: argparse.Namespace, prompt: str, message_
         model=args.model,
         mode=args.mode,
         permission_mode=args.permission_mode.replace("-", "_"),
+        capability=args.capability,
         resume=args.resume,
         client_message_id=message_id,
     )

@@ -11,7 +11,16 @@ from bascule.agents.command import may_set
 from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings, StartsSettings
 
-PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin", "launch.folder")
+PATHS = (
+    "data_dir",
+    "tls_cert",
+    "tls_key",
+    "roots",
+    "claude_bin",
+    "launch.folder",
+    "starts.readable",
+    "starts.writable",
+)
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]+\])"

@@ -34,6 +34,7 @@ from bascule.daemon.processes.labels import Labels
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.rules import Rules
 from bascule.daemon.session_commands import SessionCommands
+from bascule.daemon.spending import SpendingBook
 from bascule.daemon.start_gate import HERE, Does, StartGate
 from bascule.daemon.start_memory import StartMemory
 from bascule.daemon.start_notices import StartNotices, silent_notices
@@ -101,6 +102,8 @@ class Host:
         self._device = device
         self._clock = clock
         self._services = AgentServices(settings, self.sessions)
+        self.sessions.spending = spending = SpendingBook(store, device.id, clock)
+        self._spending = spending
         self._starter = Starter(store, self.sessions, launcher, device, self._services, clock)
         self._adopter = Adopter(store, self.sessions, launcher, self._services, clock)
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
@@ -172,12 +175,17 @@ class Host:
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.sessions.open()
+        await asyncio.to_thread(
+            self._launcher.sweep, {name for name, one in kept.items() if one.exit is None}
+        )
         self._stop_listening = [
             self._store.listen(self._labels.committed),
             self._store.listen(self._committed),
             self._store.listen(self._awake.committed),
+            self._store.listen(self._spending.committed),
             self._store.watch_storage(self._look_at_state),
         ]
+        await self._spending.open()
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
         self._awake.open([one.ledger.record for one in self.sessions.live.values()])
         await self.sessions.watch()
@@ -201,7 +209,10 @@ class Host:
     # Lines
 
     def attach(self, send: Callable[[AnyFrame], None], *, far: bool = False) -> HostLine:
-        """Say who we are on a new line; the agents' versions follow once the hub has welcomed us."""
+        """Say who we are on a new line; the agents' versions follow once the hub has welcomed us.
+
+        `far`: to a hub that is not part of this process, and may be somebody else's.
+        """
         line = HostLine(send, self._asks, self._welcomed, self._left, self._clock, far=far)
         self._lines.append(line)
         self._attempts += 1
@@ -253,6 +264,7 @@ class Host:
             paused=self._machine.paused,
             storage_problem=self._store.storage_problem,
             roots=tuple(self._launcher.roots),
+            levels=self._launcher.levels,
             running=sum(one.ledger.live for one in self.sessions.live.values()),
             starts=self._gate.state,
             starts_by_itself=self._starts_by_itself,

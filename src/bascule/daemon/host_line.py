@@ -38,7 +38,6 @@ class HostLine:
         self._welcomed = welcomed
         self._left = left
         self._clock = clock
-        self._far = far
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:
@@ -62,7 +61,7 @@ class HostLine:
     @property
     def _via(self) -> str:
         """Which hub asks: this side says it, not the hub. Empty for the one in this process."""
-        return ((self.welcome.name if self.welcome else "") or "a hub") if self._far else ""
+        return ((self.welcome.name if self.welcome else "") or "a hub") if self.far else ""
 
     def send(self, frame: AnyFrame) -> None:
         if self._send is not None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,8 @@ from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.agents.unasked import sentences
+from bascule.daemon.cages.cages import Cages
+from bascule.daemon.cages.found import Cage, look
 from bascule.daemon.driver_table import DRIVERS, begun, joined, restored
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
@@ -26,6 +28,7 @@ from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
 from bascule.drivers.terminal import TerminalDriver
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.link.machine import AgentInfo
+from bascule.model.capability import Capability
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
 from bascule.model.records import SessionRecord
@@ -50,6 +53,19 @@ class Launching(Protocol):
     @property
     def own(self) -> tuple[str, ...]:
         """Bascule's own folders, in which no session may run."""
+        ...
+
+    @property
+    def levels(self) -> tuple[Capability, ...]:
+        """The capability levels that a start may ask for."""
+        ...
+
+    def capped(self, level: Capability) -> Capability:
+        """A session's level when it is taken up again: not above the ceiling."""
+        ...
+
+    def sweep(self, alive: Container[str]) -> None:
+        """Remove what was made for processes that are gone; `alive` are the keeper's names of the others."""
         ...
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]: ...
@@ -101,7 +117,12 @@ class Launcher:
     """Finds the catalogue's agents on this machine; starts them with what their files list and no more."""
 
     def __init__(
-        self, catalogue: Catalogue, settings: Settings, environ: Mapping[str, str], probe_mark: str = ""
+        self,
+        catalogue: Catalogue,
+        settings: Settings,
+        environ: Mapping[str, str],
+        probe_mark: str = "",
+        look_for_cage: Callable[[Mapping[str, str]], Cage] = look,
     ) -> None:
         self._catalogue = catalogue
         self._probe_mark = probe_mark  # by which the next server finds what this one asked
@@ -113,6 +134,7 @@ class Launcher:
         self._roots = settings.roots or (os.path.expanduser("~"),)
         self._own = (settings.data_dir, settings.config_dir)
         self._known: tuple[AgentInfo, ...] = ()
+        self.cages = Cages(settings, self._environ, look_for_cage)
         self._trusted = TrustedFolders(Path(settings.data_dir))
 
     @property
@@ -122,6 +144,16 @@ class Launcher:
     @property
     def own(self) -> tuple[str, ...]:
         return self._own
+
+    @property
+    def levels(self) -> tuple[Capability, ...]:
+        return self.cages.offered()
+
+    def capped(self, level: Capability) -> Capability:
+        return self.cages.capped(level)
+
+    def sweep(self, alive: Container[str]) -> None:
+        self.cages.temp.sweep(alive)
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
         """Every agent of the catalogue, with its version; cached unless `refresh`."""
@@ -161,7 +193,12 @@ class Launcher:
     def _startable(self, spec: AgentSpec, wanted: SessionStarted, cwd: str) -> SessionStarted:
         """The start with everything filled in. Raises for what has no command line on this machine."""
         way, model = self._way(spec, wanted), self._model(spec, wanted)
-        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo, model=model)
+        level = self.cages.level(wanted.capability)
+        self.cages.check(level, cwd)
+        mode = wanted.mode or spec.driver(way).level_modes.get(level)
+        started = replace(
+            wanted, driver=way, cwd=cwd, demo=spec.demo, model=model, capability=level, mode=mode
+        )
         if started.driver == TERMINAL:
             cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
             started = replace(started, cols=cols, rows=rows)
@@ -177,12 +214,16 @@ class Launcher:
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
         spec = self._catalogue.get(started.agent)
         cwd, cwd_stat = check_directory(started.cwd, self._roots, self._own)
-        argv = self._argv(spec, started)
+        level = started.capability or "full"
+        self.cages.check(level, cwd)
+        argv, words = self._argv(spec, started)
         pty = (started.cols or DEFAULT_COLS, started.rows or DEFAULT_ROWS)
         in_terminal = started.driver == TERMINAL
         trusted = self._trusted.trusts(cwd)
         environment = child_environment(spec, self._environ, terminal=in_terminal, trusted=trusted)
-        return SpawnPlan(spawn_id, tuple(argv), environment, cwd, cwd_stat, pty if in_terminal else None)
+        caged = self.cages.around(level, spec, words, argv, environment, cwd, spawn_id)
+        size = pty if in_terminal else None
+        return SpawnPlan(spawn_id, caged.argv, caged.env, cwd, cwd_stat, size, caged.walls)
 
     def title(self, agent: str) -> str:
         return self._catalogue.get(agent).title
@@ -237,7 +278,8 @@ class Launcher:
             fork_at=None if spec.fork_at else started.forked_at,
             history=history,
             quirks=spec.quirks,
-            services=spec.services,
+            # What we did for it would be done outside of its cage.
+            services=spec.services if started.capability in (None, "full") else (),
             cues=msgspec.convert(spec.cues, tuple[Cue, ...], from_attributes=True),
             multiline=spec.multiline,
             probe=msgspec.convert(spec.probe, Probe | None, from_attributes=True),
@@ -259,7 +301,8 @@ class Launcher:
             driver.restore(state)
         return driver
 
-    def _argv(self, spec: AgentSpec, started: SessionStarted) -> list[str]:
+    def _argv(self, spec: AgentSpec, started: SessionStarted) -> tuple[list[str], list[str]]:
+        """The command line; and its words that the start has no part in."""
         way = spec.driver(started.driver)
         # A conversation that is taken up keeps its model; many agents take none on the command line.
         told = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
@@ -271,9 +314,11 @@ class Launcher:
             fork=started.forked,
             fork_at=started.forked_at,
             skip_permissions=started.skip_permissions,
+            level=started.capability or "full",
         )
         found = locate(spec, self._environ, way)
-        return build_argv(spec, found, launch)
+        words = [found.path, *(way.args if found.args is None else found.args)]
+        return build_argv(spec, found, launch), words
 
     def _glance(self, spec: AgentSpec) -> AgentInfo:
         ways, problem = self._ways(spec)

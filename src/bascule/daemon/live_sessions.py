@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
 from bascule.daemon.processes.shared_processes import SharedProcesses
+from bascule.daemon.spending import SpendingBook
 from bascule.daemon.tape_archive import TapeArchive
 from bascule.drivers.base import Driver
 from bascule.drivers.terminal import TerminalDriver
@@ -18,7 +19,9 @@ from bascule.model.lifecycle import LIVE, Phase
 from bascule.model.records import SessionRecord
 from bascule.model.settings import AcpSettings, Limits, TerminalSettings
 from bascule.policy.decide import Ruling, by_mode
+from bascule.policy.spending_caps import Spending
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
+from bascule.session.guarding import of_session_alone
 from bascule.session.ledger import Ledger
 from bascule.session.live import Hears, LiveSession
 from bascule.session.reviving import Revival
@@ -83,6 +86,7 @@ class LiveSessions:
         self.on_run: Callable[[Supervisor], None] = lambda _: (
             None
         )  # one with its own process began or is over
+        self.spending: SpendingBook | None = None  # what all of them spent
         self._found: set[str] = set()  # processes that ran when the keeper was reached
         self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -116,7 +120,16 @@ class LiveSessions:
         record = ledger.record
         process = KeeperProcess(self.keeper, process_name(record))
         supervisor = Supervisor(
-            ledger, process, driver, point, self.limits, self._clock, self._steady, self._ruling, revival
+            ledger,
+            process,
+            driver,
+            point,
+            self.limits,
+            self._clock,
+            self._steady,
+            self._ruling,
+            revival,
+            self._spent,
         )
         self._enter(supervisor, process)
         return supervisor, process
@@ -138,6 +151,7 @@ class LiveSessions:
             self._clock,
             self._steady,
             self._ruling,
+            spending=self._spent,
             acp=self._acp,
             services=services,
         )
@@ -194,6 +208,9 @@ class LiveSessions:
         self._runs[supervisor] = task
         task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
         self._tell_run(supervisor)
+
+    def _spent(self, record: SessionRecord) -> Spending:
+        return self.spending.of(record) if self.spending is not None else of_session_alone(record)
 
     @property
     def limits(self) -> Limits:

@@ -54,6 +54,7 @@ class PendingStart(NamedTuple):
         detail = f"{started.agent} in {started.cwd}, {started.permission_mode}"
         if started.driver == "terminal":
             detail = f"{started.agent} in {started.cwd}, in a terminal"
+        detail += f", {started.capability or 'full'}"
         if started.skip_permissions:
             detail += ", skipping its permissions"
         return AuditRecord.of(self.by, "session_started", self.ledger.record.session_id, detail)

@@ -132,6 +132,7 @@ class Starter:
                 device=self._device.id,
                 model=model,
                 permission_mode=record.permission_mode if keep_modes else "relay",
+                capability=self._launcher.capped(record.capability),
                 mode=mode if keep_modes else None,
                 resumed_from=record.agent_session_id,
                 cols=record.cols,

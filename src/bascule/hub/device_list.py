@@ -66,6 +66,7 @@ class DeviceList:
             needs_update=record.device in self._incompatible,
             starts_by_itself=state.starts_by_itself,
             starts=state.starts,
+            levels=state.levels,
         )
 
     def _last_heard(self, record: DeviceRecord, line: DeviceLine | None) -> str | None:

@@ -3,7 +3,9 @@
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
+from bascule.keeper.cage import cage_of
 from bascule.keeper.client_connection import ClientConnection, describe_exit
 from bascule.keeper.frames import FrameError, Message
 from bascule.keeper.leftover import Leftover
@@ -59,6 +61,12 @@ def _hello(keeper: Keeper, _client: ClientConnection, _message: Message) -> Mess
 
 def _spawn(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     session = keeper.spawn(spawn_of(message))
+    return {"pid": session.leader.pid, "started": session.leader.started, "boot": keeper.boot}
+
+
+def _spawn_caged(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
+    """An operation of its own: a keeper that is older than cages must refuse it, not start it without."""
+    session = keeper.spawn(replace(spawn_of(message), cage=cage_of(message)))
     return {"pid": session.leader.pid, "started": session.leader.started, "boot": keeper.boot}
 
 
@@ -193,6 +201,7 @@ def _running(keeper: Keeper, message: Message) -> Session:
 _OPERATIONS: dict[str, Callable[[Keeper, ClientConnection, Message], Message]] = {
     "hello": _hello,
     "spawn": _spawn,
+    "spawn_caged": _spawn_caged,
     "close_stdin": _close_stdin,
     "lend": _lend,
     "resize": _resize,

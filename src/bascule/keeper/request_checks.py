@@ -30,6 +30,18 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Cage:
+    """What a process may reach, for `keeper.cage` to close it in.
+
+    `rules`: letters of `landlock.RIGHTS` and a path each, "." being the checked working folder; None when the
+    program itself, such as bubblewrap, makes its walls. `ports`: the TCP ports it may connect to.
+    """
+
+    rules: tuple[tuple[str, bytes], ...] | None
+    ports: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
 class SpawnRequest:
     session: str
     argv: list[bytes]
@@ -41,6 +53,7 @@ class SpawnRequest:
     spawn_id: str | None
     umask: int | None
     label: str
+    cage: Cage | None = None
 
 
 def session_of(message: Message) -> str:
@@ -84,14 +97,14 @@ def signal_of(message: Message) -> signal.Signals:
 
 
 def spawn_of(message: Message) -> SpawnRequest:
-    argv = [_raw(part, "argv") for part in _list(message.get("argv"), "argv")]
+    argv = [raw(part, "argv") for part in _list(message.get("argv"), "argv")]
     if not argv or not argv[0]:
         raise bad("argv must name a program")
     return SpawnRequest(
         session=session_of(message),
         argv=argv,
         env=_environment(message.get("env")),
-        cwd=_raw(message.get("cwd"), "cwd"),
+        cwd=raw(message.get("cwd"), "cwd"),
         cwd_stat=_pair(message.get("cwd_stat")),
         pty=None if message.get("pty") is None else size_of(_object(message["pty"], "pty")),
         spool_cap=max(1, whole(message, "spool_cap", DEFAULT_SPOOL_CAP)),
@@ -113,14 +126,14 @@ def bad(message: str) -> Refused:
 def _environment(value: Any) -> dict[bytes, bytes]:
     env: dict[bytes, bytes] = {}
     for name, content in _object(value, "env").items():
-        raw = _raw(name, "env")
-        if not raw or b"=" in raw:
+        variable = raw(name, "env")
+        if not variable or b"=" in variable:
             raise bad("env has an empty name or one with '='")
-        env[raw] = _raw(content, "env")
+        env[variable] = raw(content, "env")
     return env
 
 
-def _raw(value: Any, name: str) -> bytes:
+def raw(value: Any, name: str) -> bytes:
     if not isinstance(value, str) or "\0" in value:
         raise bad(f"{name} must be made of strings without NUL")
     try:

@@ -12,6 +12,7 @@ import termios
 from dataclasses import dataclass
 from typing import NoReturn
 
+from bascule.keeper import cage
 from bascule.keeper.request_checks import Refused, Size, SpawnRequest
 
 _EXEC_TIMEOUT_MS = 10_000
@@ -124,6 +125,10 @@ def _become(request: SpawnRequest, settings: ChildSettings, theirs: list[int], n
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        if request.cage is not None:
+            stage = "cage"
+            cage.enter(request.cage, terminal=request.pty is not None)
+            stage = "exec"
         _exec(request)
     except Exception as error:  # noqa: BLE001 - reported to the parent; this process has no other voice
         number = error.errno if isinstance(error, OSError) else None
@@ -182,6 +187,8 @@ def _await_exec(pid: int, report: int) -> None:
     os.waitpid(pid, 0)
     stage, _, number = reason.partition(" ")
     words = os.strerror(int(number))
+    if stage == "cage":
+        raise Refused("no_cage", f"the kernel does not close it in: {words}")
     if stage != "cwd":
         raise Refused(errno.errorcode.get(int(number), "EIO"), f"cannot start: {words}")
     if int(number) == errno.ESTALE:

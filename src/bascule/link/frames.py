@@ -14,6 +14,7 @@ from bascule.link.rules import RulesCommand
 from bascule.link.starts import StartsCommand, StartsState
 from bascule.link.tape import Arrangement, ReadTape
 from bascule.link.unlogged import UnloggedCommand
+from bascule.model.capability import Capability
 from bascule.model.commands import Actor, AnySessionCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
@@ -48,6 +49,7 @@ class DeviceState(Struct, frozen=True, omit_defaults=True):
     running: Whole = 0  # sessions whose agent runs
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
     starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
+    levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
 
 
 # Up: daemon to hub

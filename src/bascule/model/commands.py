@@ -9,7 +9,15 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 from msgspec import Meta, Struct
 
-from bascule.model.events import CopiedFrom, Decision, Image, PermissionMode, StartOptions, snake
+from bascule.model.events import (
+    CopiedFrom,
+    Decision,
+    GuardDecision,
+    Image,
+    PermissionMode,
+    StartOptions,
+    snake,
+)
 from bascule.model.fields import DriverName, Name, Sha256, Short, Text, Title
 from bascule.model.starts import StartSignature, WaitingStart
 
@@ -211,6 +219,16 @@ class ResumeSession(SessionCommand[Done], frozen=True, kw_only=True):
     signature: StartSignature | None = None  # of a browser that the machine trusts
 
 
+class AnswerGuard(SessionCommand[Done], frozen=True, kw_only=True):
+    """Decide what a guard rail asked: let the agent go on, with a cap raised for this session, or end it."""
+
+    guard_id: Name
+    decision: GuardDecision
+    allowed: Annotated[int, Meta(ge=1, le=10**12)] | None = (
+        None  # the new cap; unless given, twice the old one
+    )
+
+
 class KeepSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Start the session's clocks again: the one of its age and the one of its idle time."""
 
@@ -230,5 +248,6 @@ LiveCommand = (
     | SetModel
     | SetPermissionMode
     | KeepSession
+    | AnswerGuard
 )
 AnySessionCommand = StartSession | LiveCommand | RenameSession | ArchiveSession | ResumeSession | EndSession

@@ -25,6 +25,8 @@ from bascule.model.events import (
     EndScheduled,
     EntryClosed,
     EntryOpened,
+    GuardAnswered,
+    GuardAsked,
     Interrupted,
     ModeChanged,
     ModelChanged,
@@ -72,6 +74,8 @@ NoEntry = (
     AgentSpawned
     | EndScheduled
     | EndCancelled
+    | GuardAsked
+    | GuardAnswered
     | SessionEnding
     | PromptQueued
     | PromptEdited

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Raw, Struct
 
+from bascule.model.capability import Capability
 from bascule.model.fields import Name, Seq
 
 EMPTY_OBJECT = Raw(b"{}")
@@ -26,6 +27,9 @@ PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
 Decision = Literal["allow", "deny"]
 
 
+GuardDecision = Literal["go_on", "end"]
+
+
 class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a person wants an agent to run: from the command through the log to the process's arguments."""
 
@@ -34,6 +38,7 @@ class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     mode: str | None = None  # the agent's own mode to start in, such as "plan"
     cols: int | None = None  # of a terminal
     rows: int | None = None
+    capability: Capability | None = None  # how much of the machine it may reach; None: the owner's ceiling
     skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
 
 

@@ -15,6 +15,7 @@ from bascule.model.event_values import (
     Decision,
     Diff,
     EndReason,
+    GuardDecision,
     Image,
     Location,
     ModelChoice,
@@ -36,6 +37,7 @@ from bascule.model.event_values import (
 from bascule.model.event_values import (
     QuestionOption as QuestionOption,
 )
+from bascule.model.guards import GuardKind
 
 
 def snake(name: str) -> str:
@@ -188,6 +190,30 @@ class TurnEnded(Event, frozen=True):
 
 class Interrupted(Event, frozen=True):
     by: str
+
+
+class GuardAsked(Event, frozen=True):
+    """A guard rail holds the agent: a cap on spending is reached, or the same call was repeated too often.
+
+    Nothing is sent to the agent until a person decides. `spent` and `allowed` are in the cap's own unit.
+    `cut_short`: a turn was interrupted for it.
+    """
+
+    guard_id: str
+    kind: GuardKind
+    text: str
+    spent: int = 0
+    allowed: int = 0
+    cut_short: bool = False
+
+
+class GuardAnswered(Event, frozen=True):
+    """A person decided. `allowed` is the session's cap from now on; `end` is followed by the end."""
+
+    guard_id: str
+    decision: GuardDecision
+    by: str
+    allowed: int = 0
 
 
 # Saying ---------------------------------------------------------------------------------------------
@@ -415,6 +441,8 @@ AnyEvent = (
     | PromptSent
     | TurnEnded
     | Interrupted
+    | GuardAsked
+    | GuardAnswered
     | EntryOpened
     | TextAppended
     | EntryClosed

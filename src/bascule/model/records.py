@@ -7,8 +7,10 @@ from typing import Literal
 
 from msgspec import Raw, Struct, structs
 
+from bascule.model.capability import Capability
 from bascule.model.events import (
     CopiedFrom,
+    GuardAsked,
     PermissionAnswered,
     PermissionMode,
     PromptQueued,
@@ -23,6 +25,13 @@ class Write(Struct, frozen=True):
 
     write_id: str
     data: bytes
+
+
+class Spent(Struct, frozen=True, omit_defaults=True):
+    """What a session spent on one day."""
+
+    cents: float = 0.0
+    tokens: int = 0
 
 
 class SessionRecord(Struct, omit_defaults=True):
@@ -53,6 +62,12 @@ class SessionRecord(Struct, omit_defaults=True):
     held: int = 0  # of those queued: kept back since a turn was stopped
     turns: int = 0
     cost_usd: float | None = None
+    cents: float = 0.0  # spent, over all starts of its agent
+    tokens: int = 0  # spent in turns that are over: input that was not cached, and output
+    turn_tokens: int = 0  # of this turn so far, as its context grew
+    spent: dict[str, Spent] = {}  # by day, of the last month it was used in
+    guard: GuardAsked | None = None  # what holds its agent until a person decides
+    raised: dict[str, int] = {}  # caps that a person raised for this session
     context_used: int | None = None
     context_size: int | None = None
     end_reason: str | None = None
@@ -69,6 +84,7 @@ class SessionRecord(Struct, omit_defaults=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False
+    capability: Capability = "full"  # how much of the machine its agent may reach
     process: str = ""  # the keeper's name of a process that is shared with other sessions
     worktree_of: str | None = None  # the folder this session's work is meant for, when it has a work tree
     added: int = 0  # lines its own edits added and removed, all in all

@@ -21,6 +21,8 @@ from bascule.model.events import (
     EndScheduled,
     EntryClosed,
     EntryOpened,
+    GuardAnswered,
+    GuardAsked,
     Interrupted,
     ModeChanged,
     ModelChanged,
@@ -62,6 +64,7 @@ from bascule.model.events import (
 from bascule.model.lifecycle import step
 from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord
 from bascule.model.request_fold import opened_request, settle
+from bascule.model.spending_fold import count_turn, count_usage
 from bascule.model.titles import title_from
 
 # Most of a log is these, and they change nothing of a session but `seq` and `updated_at`.
@@ -150,7 +153,7 @@ class SessionFold:
                 _count_work(record, event)
             return self._confirm(event.tool_id, logged)
         if isinstance(event, UsageChanged):
-            _count_usage(record, event)
+            count_usage(record, logged.at, event)
             return ()
         record.phase = step(record.phase, event)
         _advance_record(record, logged.at, event)
@@ -217,11 +220,18 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
         case PromptSent():
             record.title = record.title or title_from(event.text)
             record.turns += 1
+            record.turn_tokens = 0
         case Note():
             if event.code == "compacted":  # its agent has only the summary of what was before
                 record.forks_after = record.seq
         case TurnEnded():
-            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
+            count_turn(record, at, event)
+        case GuardAsked():
+            record.guard = event
+        case GuardAnswered():
+            if record.guard is not None and event.allowed:
+                record.raised = {**record.raised, record.guard.kind: event.allowed}
+            record.guard = None
         case PermissionRequested() | QuestionAsked():
             record.open_requests += 1
         case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
@@ -245,9 +255,10 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.ends_at = record.ends_for = None
             record.kept_at = at if event.by else record.kept_at
         case SessionEnding():
-            record.end_reason = event.reason
+            record.end_reason, record.guard = event.reason, None
             record.ends_at = record.ends_for = None
         case SessionEnded() | SessionFailed():
+            record.guard = None
             record.ends_at = record.ends_for = None
             record.end_reason, record.end_message = event.reason, event.message
             record.code, record.signal = event.code, event.signal
@@ -265,6 +276,7 @@ def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None
     record.permission_mode, record.demo = event.permission_mode, event.demo
     record.cols, record.rows = event.cols, event.rows
     record.skip_permissions, record.found = event.skip_permissions, event.found
+    record.capability = event.capability or "full"  # of a log from before there were levels
     record.process = event.process
     record.worktree_of = event.worktree_of
     record.copied_from = event.copied_from or record.copied_from
@@ -277,15 +289,6 @@ def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None
     if not event.forked:
         # Until the agent names its conversation (a terminal never does), this is all that is known.
         record.agent_session_id = event.resumed_from or record.agent_session_id
-
-
-def _count_usage(record: SessionRecord, usage: UsageChanged) -> None:
-    if usage.used is not None:
-        record.context_used = usage.used
-    if usage.size is not None:
-        record.context_size = usage.size
-    if usage.cost_usd is not None:
-        record.cost_usd = usage.cost_usd
 
 
 def _count_work(record: SessionRecord, done: ToolChanged) -> None:

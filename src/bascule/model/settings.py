@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bascule.model.capability import Capability
+
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of a session. 0 means no limit. The owner can change them while the server runs."""
@@ -32,6 +34,21 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """Longest prompt or message, in characters."""
     start_seconds: int = 30
     """How long an agent's process may take to start, and then to complete its protocol handshake."""
+    session_cents: int = 0
+    """US cents that one session may spend, as its agent counts them; at the limit its turn is stopped and the
+    owner asked. People are warned at 80 %."""
+    session_tokens: int = 0
+    """Tokens that one session may spend: input that was not cached, and output."""
+    project_cents: int = 0
+    """US cents that all sessions in one folder may spend in a calendar month."""
+    project_tokens: int = 0
+    """Tokens that all sessions in one folder may spend in a calendar month."""
+    day_cents: int = 0
+    """US cents that all sessions of this machine may spend in a day, by UTC."""
+    day_tokens: int = 0
+    """Tokens that all sessions of this machine may spend in a day, by UTC."""
+    loop_repeats: int = 8
+    """A turn in which the same tool call had the same outcome this often is stopped, and people are asked."""
     quiet_seconds: int = 30
     """After this long without output in a turn, the session says once that its agent is silent."""
 
@@ -92,8 +109,9 @@ Confirmation = Literal["notify_only", "local_confirm", "oob_confirm"]
 
 
 class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Sessions that somebody starts here from another machine: see [machines.md](machines.md). Only this file
-    decides; no hub can change it."""
+    """What a session here may do (see [capabilities.md](capabilities.md)), and what starts from another
+    machine need (see [machines.md](machines.md)). Only this file and the machine's own environment decide: a
+    hub can ask for less, never for more."""
 
     approval: Approval = "notify_only"
     """What such a start needs: `notify_only` shows a notification, `local_confirm` waits for an answer on
@@ -111,6 +129,13 @@ class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Address that gets a JSON message with the link to approve a start; https, or http on this machine."""
     command: tuple[str, ...] = ()
     """Program and arguments, run for each start that waits, with the message and the link on its stdin."""
+    ceiling: Capability = "full"
+    """Highest capability level of a session here: `read_only`, `sandboxed`, `project_scoped` or `full`; also
+    the level of a start that asks for none."""
+    readable: tuple[str, ...] = ()
+    """More folders and files that agents below `full` may read, such as `~/.cargo`."""
+    writable: tuple[str, ...] = ()
+    """More folders and files that agents below `full` may write, such as `~/.cache/pip`."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from bascule.model.errors import BasculeError, HostError
 from bascule.model.records import Write
+from bascule.transport.words import Cage
 
 
 class ProcessUnreachable(HostError):
@@ -24,6 +25,7 @@ class SpawnPlan(Struct, frozen=True):
     cwd: str
     cwd_stat: tuple[int, int]  # device and inode, checked again at the moment of the spawn
     pty: tuple[int, int] | None = None
+    cage: Cage | None = None  # the walls that the keeper puts around it
     label: str = ""  # what the keeper is to tell of it again, should nobody else know it any more
 
 

@@ -5,6 +5,7 @@ from typing import Any, assert_never
 
 from bascule.model.commands import (
     Actor,
+    AnswerGuard,
     AnswerPermission,
     AnswerQuestion,
     Command,
@@ -47,6 +48,7 @@ from bascule.policy.answer_checks import (
 from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
 from bascule.session.answer_deadlines import answer_audit
 from bascule.session.ending import OVER, STORE_SECONDS
+from bascule.session.guard_answers import answer_guard
 from bascule.session.ledger import DONE_LATER
 from bascule.session.queueing import (
     check_prompt,
@@ -88,6 +90,9 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
             changed = PermissionModeChanged(command.mode, by.name)
             committed = supervisor.log([changed], audit=[_audit("mode", supervisor, by, command.mode)])
             await supervisor.ledger.answer(committed)
+        case AnswerGuard():
+            _check_running(supervisor)
+            await answer_guard(supervisor, command, by)
         case KeepSession():
             _check_running(supervisor)
             await supervisor.ledger.answer(supervisor.keep(by.name))
@@ -130,6 +135,7 @@ async def _send(
     audit = _audit("input", supervisor, by, f"{len(command.text)} characters")
     reply = StoredReply.to(envelope, placed)
     committed = supervisor.log(facts, writes=writes, audit=[audit], reply=reply)
+    supervisor.guarding.heard(facts)
     supervisor.touch()
     await supervisor.ledger.answer(committed)
     return placed

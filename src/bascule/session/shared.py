@@ -13,6 +13,7 @@ from bascule.model.settings import AcpSettings, Limits
 from bascule.policy.decide import Ruling
 from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.ending import OVER, STORE_SECONDS, ended, how_it_went, spawn, stop
+from bascule.session.guarding import SpendingOf, of_session_alone
 from bascule.session.ledger import Ledger
 from bascule.session.reviving import COULD_NOT_CONNECT, REFUSALS, Revival
 from bascule.session.serving import Services, Serving
@@ -43,11 +44,12 @@ class SharedSupervisor(Supervisor):
         steady: Callable[[], float],
         ruling: Ruling,
         *,
+        spending: SpendingOf = of_session_alone,
         acp: AcpSettings,
         services: Services,
     ) -> None:
         title = slot.connection.title
-        super().__init__(ledger, slot, driver, point, limits, clock, steady, ruling, Revival(title))
+        super().__init__(ledger, slot, driver, point, limits, clock, steady, ruling, Revival(title), spending)
         self.slot = slot
         slot.occupant = self
         self._acp = driver

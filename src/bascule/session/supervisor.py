@@ -10,6 +10,7 @@ from bascule.model.events import (
     AnyEvent,
     EndCancelled,
     EndReason,
+    Interrupted,
     Note,
     PermissionRequested,
     PromptSent,
@@ -42,6 +43,7 @@ from bascule.session.ending import (
     spawn,
     stop_after,
 )
+from bascule.session.guarding import Guarding, SpendingOf, of_session_alone
 from bascule.session.ledger import Ledger
 from bascule.session.noise_limit import NoiseLimit
 from bascule.session.open_requests import OpenRequests
@@ -57,6 +59,7 @@ from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 NEVER = Revival()
 # Events from which more may follow than that they are logged: an answer, a withdrawal, a prompt, a note.
 FOLLOWED: frozenset[type[AnyEvent]] = CHANGES_REQUESTS | {SessionReady, TurnEnded, Note, Unrecognised}
+LIMIT, A_LIMIT = "limit", "A limit"  # who acts when nobody does: for programs, and in the transcript
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 
@@ -72,6 +75,7 @@ class Supervisor:
         steady: Callable[[], float],
         ruling: Ruling = by_mode,
         revival: Revival = NEVER,
+        spending: SpendingOf = of_session_alone,
     ) -> None:
         bring_up(driver, process, point)
         self.ledger = ledger
@@ -90,6 +94,7 @@ class Supervisor:
         self._patience = Patience(
             ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
         )
+        self.guarding = Guarding(ledger, limits, spending, self.log, self._stop_for)
         self._noise = NoiseLimit(steady)
         self._given_up = ""  # why it was stopped though nobody asked for it, in words
         self._base = point.out_offset - driver.consumed
@@ -229,6 +234,8 @@ class Supervisor:
             self._react(facts)
         self._patience.heard(facts)
         self.touch()
+        self.guarding.heard(facts)
+        self.guarding.output(reached)
         if self.reviving.refused and self._ending is None:
             self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
         if 0 < self.limits.output_bytes < reached:
@@ -294,7 +301,8 @@ class Supervisor:
     @property
     def free(self) -> bool:
         """Whether the agent accepts a prompt now. While it restarts, prompts wait."""
-        return self.ledger.record.phase in SENDABLE and not self.reviving.trying
+        record = self.ledger.record
+        return record.phase in SENDABLE and not self.reviving.trying and record.guard is None
 
     def send_next(self) -> None:
         """If the agent is free and something waits, send it."""
@@ -304,6 +312,16 @@ class Supervisor:
         sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
         write = self.driver.prompt(sent)
         self.log([sent, *self.driver.settled()], writes=[write])
+        self.guarding.heard([sent])
+
+    def _stop_for(self, events: list[AnyEvent]) -> None:
+        """A guard rail holds the agent: its turn is interrupted, and prompts wait until somebody decides."""
+        record = self.ledger.record
+        if record.phase is not Phase.RUNNING:
+            self.log(events)
+            return
+        write = self.driver.interrupt(f"interrupt:{new_id()}")
+        self.log([Interrupted(A_LIMIT), *events, *self.driver.settled()], writes=[write])
 
     # Waiting, and no longer
 
@@ -335,17 +353,18 @@ class Supervisor:
         """The owner changed them: they hold from now on."""
         self.limits = limits
         self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, self._steady)
-        self._patience.limits = limits
+        self._patience.limits = self.guarding.limits = limits
         if self.ledger.record.phase in OVER:
             return
         self._time.age(limits.session_seconds)
         self.touch()
         self._answers.set_all(limits)
+        self.guarding.look()
 
     # The end
 
     def reach(self, limit: EndReason) -> None:
-        self.end(limit, "limit")
+        self.end(limit, LIMIT)
 
     def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
         """Begin to end. What waits for an answer is withdrawn: nothing runs after this."""

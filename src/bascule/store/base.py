@@ -34,6 +34,7 @@ AuditAction = Literal[
     "rule",
     "mode",
     "interrupt",
+    "limit",  # a guard rail was answered
     "grant",
     "worktree",
     "git",

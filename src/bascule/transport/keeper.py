@@ -15,7 +15,7 @@ from bascule.transport.connection import Done, FrameProtocol
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keys import Keys
 from bascule.transport.position import Position, PositionPost
-from bascule.transport.words import About, Hello, Notice, PtySize, SessionState, Spawned
+from bascule.transport.words import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
 
 _START_SECONDS = 20.0
 _CONNECT_RETRY = 0.02
@@ -79,8 +79,12 @@ class KeeperConnection:
         spool_cap: int | None = None,
         umask: int | None = None,
         label: str = "",
+        cage: Cage | None = None,
     ) -> Spawned:
-        """Start an agent; asked again with the same spawn_id it answers the same and starts nothing."""
+        """Start an agent; asked again with the same spawn_id it answers the same and starts nothing.
+
+        A keeper that is older than cages refuses a spawn with one: KeeperError, `unknown_op`.
+        """
         message: Message = {"session": session, "argv": list(argv), "env": dict(env), "cwd": cwd}
         message |= {"spawn_id": spawn_id, "cwd_stat": list(cwd_stat) if cwd_stat else None, "umask": umask}
         message["pty"] = {"cols": pty.cols, "rows": pty.rows} if pty else None
@@ -88,7 +92,10 @@ class KeeperConnection:
             message["spool_cap"] = spool_cap
         if label:
             message["label"] = label
-        return msgspec.convert(await self._request("spawn", message), Spawned)
+        if cage is not None:
+            message["cage"] = {"rules": cage.rules, "ports": cage.ports}
+        operation = "spawn" if cage is None else "spawn_caged"
+        return msgspec.convert(await self._request(operation, message), Spawned)
 
     async def write(self, session: str, write_id: str, data: bytes) -> None:
         """Return when all bytes are in the agent's stdin; a write_id is written once, however often asked."""

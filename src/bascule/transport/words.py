@@ -24,6 +24,15 @@ class PtySize(msgspec.Struct, frozen=True):
     rows: int
 
 
+class Cage(msgspec.Struct, frozen=True):
+    """What a process may reach. A rule is letters (r read, w write, x run, i device control) and a path, with
+    "." for the working folder; None when the program makes its own walls. `ports`: TCP ports it may connect
+    to, listening on none; None leaves TCP alone."""
+
+    rules: tuple[tuple[str, str], ...] | None = ()
+    ports: tuple[int, ...] | None = None
+
+
 class ExitStatus(msgspec.Struct, frozen=True):
     """`lost`: an earlier keeper died with the agent, nobody knows how it ended."""
 

@@ -9,13 +9,17 @@ from bascule.model.errors import AgentFailed, BasculeError, HostError, LineTooLo
 from bascule.model.records import Write
 from bascule.session.agent import ProcessUnreachable, SpawnPlan
 from bascule.transport.errors import KeeperError, KeeperGone
-from bascule.transport.keeper import KeeperConnection
+from bascule.transport.keeper import UNKNOWN, KeeperConnection
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
 from bascule.transport.words import PtySize
 
 log = logging.getLogger(__name__)
 
+NO_CAGES = (
+    "The process that holds this machine's agents is of an earlier version, which has no cages, so nothing "
+    "was started. End every session and the server with `bascule down`, and start Bascule again."
+)
 KILL_SECONDS = 0.5  # between asking it to stop and stopping it
 
 
@@ -56,8 +60,11 @@ class KeeperProcess:
                 cwd_stat=plan.cwd_stat,
                 pty=PtySize(*plan.pty) if plan.pty else None,
                 label=plan.label,
+                cage=plan.cage,
             )
         except KeeperError as error:
+            if error.code == UNKNOWN and plan.cage is not None:
+                raise AgentFailed(NO_CAGES, reason="no_cage") from error
             raise AgentFailed(f"The agent did not start: {error.message}", reason=error.code) from error
         except (KeeperGone, ProcessUnreachable) as error:
             raise AgentFailed("The keeper went away while starting the agent. Try again.") from error

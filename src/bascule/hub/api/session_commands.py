@@ -13,6 +13,7 @@ from bascule.hub.door.roles import Need
 from bascule.hub.services import Hub
 from bascule.link.machine import ReconnectAgent, Reconnected
 from bascule.model.commands import (
+    AnswerGuard,
     ArchiveSession,
     DiscardHeld,
     Done,
@@ -129,6 +130,7 @@ OPERATIONS = (
     ),
     _command("interrupt", Interrupt, "Stop the turn, keep the agent", aliases=("session:cancel",)),
     _command("keep", KeepSession, "Keep a session: start its idle and age limits again"),
+    _command("guard", AnswerGuard, "Decide what a guard rail asked: go on, or end", need="owner"),
     Operation(
         name="session:queue",
         method="POST",

@@ -75,6 +75,7 @@ async def spawn(call: Call[SpawnBody]) -> Spawned:
         agent=body.harness,
         model=body.model,
         permission_mode=body.permission_mode,
+        capability=body.capability,
         resume=body.resume_session_id,
     )
     begun, agent = await start(call, wanted)

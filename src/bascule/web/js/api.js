@@ -55,6 +55,7 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
     interrupt: inSession('session:interrupt'),
     end: inSession('session:end'),
     keep: inSession('session:keep'),
+    guard: inSession('session:guard'),
     /** @param {string} sessionId */
     resume: async (sessionId) => feed.call('session:resume', await signed({ sessionId }, deviceOf(sessionId))),
     reconnect: inSession('session:reconnect'),

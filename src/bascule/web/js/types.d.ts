@@ -20,6 +20,7 @@ export interface SessionStarted {
   mode?: string | null;
   cols?: number | null;
   rows?: number | null;
+  capability?: 'read_only' | 'sandboxed' | 'project_scoped' | 'full' | null;
   skip_permissions?: boolean;
 }
 
@@ -141,6 +142,24 @@ export interface TurnEnded {
 export interface Interrupted {
   type: 'interrupted';
   by: string;
+}
+
+export interface GuardAsked {
+  type: 'guard_asked';
+  guard_id: string;
+  kind: 'session_cents' | 'session_tokens' | 'project_cents' | 'project_tokens' | 'day_cents' | 'day_tokens' | 'loop';
+  text: string;
+  spent?: number;
+  allowed?: number;
+  cut_short?: boolean;
+}
+
+export interface GuardAnswered {
+  type: 'guard_answered';
+  guard_id: string;
+  decision: 'go_on' | 'end';
+  by: string;
+  allowed?: number;
 }
 
 export interface EntryOpened {
@@ -458,6 +477,12 @@ export interface SessionRecord {
   held: number;
   turns: number;
   cost_usd: number | null;
+  cents: number;
+  tokens: number;
+  turn_tokens: number;
+  spent: Record<string, Spent>;
+  guard: GuardAsked | null;
+  raised: Record<string, number>;
   context_used: number | null;
   context_size: number | null;
   end_reason: string | null;
@@ -474,6 +499,7 @@ export interface SessionRecord {
   cols: number | null;
   rows: number | null;
   skip_permissions: boolean;
+  capability: 'read_only' | 'sandboxed' | 'project_scoped' | 'full';
   process: string;
   worktree_of: string | null;
   added: number;
@@ -522,7 +548,7 @@ export interface AgentInfo {
 }
 
 export interface AuditRecord {
-  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'git' | 'refused' | 'start_asked' | 'start_decided' | 'start_refused' | 'start_unusual';
+  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'limit' | 'grant' | 'worktree' | 'git' | 'refused' | 'start_asked' | 'start_decided' | 'start_refused' | 'start_unusual';
   actor: string;
   session_id?: string | null;
   grant_id?: string;
@@ -699,6 +725,7 @@ export interface DeviceStatus {
   needsUpdate: boolean;
   startsByItself: boolean | null;
   starts: StartsState;
+  levels: ('read_only' | 'sandboxed' | 'project_scoped' | 'full')[];
 }
 
 export interface DirectoryQuery {
@@ -1129,6 +1156,7 @@ export interface CreateBody {
   clientMessageId?: string | null;
   permissionMode?: 'relay' | 'auto_read' | 'auto' | 'deny';
   mode?: string | null;
+  capability?: 'read_only' | 'sandboxed' | 'project_scoped' | 'full' | null;
   resume?: string | null;
   fork?: boolean;
   forkAt?: string | null;
@@ -1232,6 +1260,13 @@ export interface Followed {
   sessionId: string;
   terminal: OpenTerminal | null;
   command: string;
+}
+
+export interface AnswerGuard {
+  sessionId: string;
+  guardId: string;
+  decision: 'go_on' | 'end';
+  allowed?: number | null;
 }
 
 export interface Interrupt {
@@ -1426,6 +1461,12 @@ export interface SessionView {
   held: number;
   turns: number;
   cost_usd: number | null;
+  cents: number;
+  tokens: number;
+  turn_tokens: number;
+  spent: Record<string, Spent>;
+  guard: GuardAsked | null;
+  raised: Record<string, number>;
   context_used: number | null;
   context_size: number | null;
   end_reason: string | null;
@@ -1442,6 +1483,7 @@ export interface SessionView {
   cols: number | null;
   rows: number | null;
   skip_permissions: boolean;
+  capability: 'read_only' | 'sandboxed' | 'project_scoped' | 'full';
   process: string;
   worktree_of: string | null;
   added: number;
@@ -1645,6 +1687,11 @@ export interface ModelChoice {
   description?: string;
 }
 
+export interface Spent {
+  cents?: number;
+  tokens?: number;
+}
+
 export interface ServerAddress {
   kind: 'public' | 'network' | 'loopback';
   url: string;
@@ -1808,6 +1855,13 @@ export interface Limits {
   question_seconds?: number;
   prompt_chars?: number;
   start_seconds?: number;
+  session_cents?: number;
+  session_tokens?: number;
+  project_cents?: number;
+  project_tokens?: number;
+  day_cents?: number;
+  day_tokens?: number;
+  loop_repeats?: number;
   quiet_seconds?: number;
 }
 
@@ -2097,6 +2151,8 @@ export type Event =
   | PromptSent
   | TurnEnded
   | Interrupted
+  | GuardAsked
+  | GuardAnswered
   | EntryOpened
   | TextAppended
   | EntryClosed
@@ -2222,6 +2278,7 @@ export interface Operations {
   'session:files': { body: ListFiles; answer: FileList };
   'session:find-files': { body: FindFiles; answer: FoundFiles };
   'session:follow': { body: FollowFound; answer: Followed };
+  'session:guard': { body: AnswerGuard; answer: Done };
   'session:interrupt': { body: Interrupt; answer: Done };
   'session:cancel': { body: Interrupt; answer: Done };
   'session:keep': { body: KeepSession; answer: Done };

@@ -8,6 +8,8 @@ import { foundOn } from './machines.js';
 import { KnownRequests, openIn } from './requests/known_requests.js';
 import { FIRST_LIVE, filledRecord } from './state.js';
 
+const GUARD_ENDS = new Set(['guard_answered', 'session_ending', 'session_ended', 'session_failed']);
+
 const PAGE = 60;
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
@@ -196,6 +198,8 @@ export class Live {
     if (event.type === 'permission_mode_changed') patch.permission_mode = event.mode;
     if (event.type === 'model_changed') patch.model = event.model;
     if (event.type === 'mode_changed') patch.mode = event.mode;
+    if (event.type === 'guard_asked') patch.guard = event;
+    if (GUARD_ENDS.has(event.type)) patch.guard = null;
     if (event.type === 'usage_changed') {
       patch.context_used = event.used ?? session.context_used;
       patch.context_size = event.size ?? session.context_size;

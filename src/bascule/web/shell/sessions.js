@@ -71,6 +71,7 @@ export function statusOf(state, session) {
       ? { dot: 'blocked', word: 'Asks you' }
       : { dot: 'blocked', word: 'Needs you' };
   }
+  if (session.guard) return { dot: 'blocked', word: 'Needs you' };
   if (!isOver(session) && isOutOfReach(state, session)) return { dot: 'ending', word: 'Away' };
   if (isReconnecting(session)) return { dot: 'starting', word: reconnectWords(session) };
   switch (session.phase) {
@@ -98,7 +99,7 @@ export function statusOf(state, session) {
 export function sessionsInOrder(state) {
   /** @param {SessionRecord} one */
   const rank = (one) =>
-    one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
+    one.open_requests > 0 || one.guard ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
   const replaced = replacedTwins(state);
   return Object.values(state.sessions)
     .filter((one) => !one.archived && !one.found && !replaced.has(one.session_id))

@@ -171,6 +171,8 @@ export const filledRecord = (record) => ({
   end_reason: null,
   end_message: null,
   ends_at: null,
+  guard: null,
+  capability: 'full',
   ends_for: null,
   attempt: 0,
   attempts: 0,

@@ -2,6 +2,7 @@
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { guarded } from '../requests/guard.js';
 import { badge } from '../sidebar/sidebar.js';
 import { openRequests } from '../state.js';
 
@@ -40,7 +41,7 @@ export function mountBottomBar(root, app) {
           },
           icon(mark, 20),
           h('span', null, label),
-          name === 'inbox' && badge(openRequests(state).length),
+          name === 'inbox' && badge(openRequests(state).length + guarded(state).length),
         ),
       ),
     );

@@ -18,7 +18,7 @@ import { TemplateText } from './template_text.js';
 /** @typedef {import('./draft.js').Content} Content */
 
 /** @type {import('../start/chips.js').Wanted} */
-const NO_CHOICE = { device: '', agent: '', driver: '', model: '', mode: 'relay', plan: false, cwd: '' };
+const NO_CHOICE = { device: '', agent: '', driver: '', level: '', model: '', mode: 'relay', plan: false, cwd: '' };
 const MAX_AGENTS = 4;
 const PREVIEW = 20_000; // characters shown
 

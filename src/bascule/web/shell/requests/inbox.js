@@ -6,7 +6,7 @@ import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
 import { badge } from '../sidebar/sidebar.js';
 import { waitingCards } from '../start/waiting_starts.js';
-import { ageOf, answerRow, finishedRow, inboxItems, keysOf, requestRow, stoppedRow } from './inbox_items.js';
+import { ageOf, answerRow, finishedRow, guardRow, inboxItems, keysOf, requestRow, stoppedRow } from './inbox_items.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -107,14 +107,17 @@ const nothingHere = () =>
  * @param {(key: string) => void} choose
  * @param {(event: KeyboardEvent) => void} onkeydown
  */
-function inboxList(state, { open, given, stopped, finished }, choose, onkeydown) {
+function inboxList(state, { open, guards, given, stopped, finished }, choose, onkeydown) {
   const now = Date.now();
   const rows = (/** @type {Row[]} */ some) =>
     some.map((row) => rowView(row, ageOf(row, now), state.inboxPick === row.key, () => choose(row.key)));
   return h(
     'div',
     { class: 'inbox-list', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
-    section('Needs your answer', badge(open.length), rows(open.map((ask) => requestRow(state, ask)))),
+    section('Needs your answer', badge(open.length + guards.length), [
+      ...rows(open.map((ask) => requestRow(state, ask))),
+      ...rows(guards.map((one) => guardRow(state, one))),
+    ]),
     section('Answered while a machine was away', number(given.length), rows(given.map((one) => answerRow(state, one)))),
     section('Stopped', number(stopped.length), rows(stopped.map((one) => stoppedRow(state, one)))),
     section('Finished since you looked', number(finished.length), rows(finished.map((one) => finishedRow(state, one)))),

@@ -7,6 +7,7 @@ import { visible } from '../../js/visible.js';
 import { machineTag } from '../machines.js';
 import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
 import { answerKey, openRequests, requestKey } from '../state.js';
+import { guarded, guardTitle } from './guard.js';
 import { requestWords } from './rule_scope.js';
 import { decisionWord, listedAnswers, outcomeWords, waitWords } from './waiting.js';
 
@@ -20,22 +21,23 @@ export function inboxItems(state) {
   const open = openRequests(state);
   const asked = new Set(open.map(requestKey));
   const rest = sessionsInOrder(state).filter(
-    (one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0),
+    (one) => one.open_requests === 0 && !one.guard && one.seq > (state.seen[one.session_id] ?? 0),
   );
   return {
     open,
     given: listedAnswers(state, Date.now()).filter((one) => !asked.has(answerKey(one))),
+    guards: guarded(state),
     stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
     finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
   };
 }
 
 /** @param {ReturnType<typeof inboxItems>} items */
-export const keysOf = ({ open, given, stopped, finished }) => [
+export const keysOf = ({ open, guards, given, stopped, finished }) => [
   ...new Set([
     ...open.map(requestKey),
     ...given.map(answerKey),
-    ...[...stopped, ...finished].map((one) => one.session_id),
+    ...[...guards, ...stopped, ...finished].map((one) => one.session_id),
   ]),
 ];
 
@@ -77,6 +79,21 @@ export function requestRow(state, ask) {
     third: session ? placeWords(state, session, titleOf(session)) : '',
   };
 }
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} one
+ * @returns {Row}
+ */
+export const guardRow = (state, one) => ({
+  key: one.session_id,
+  tone: 'blocked',
+  agent: one.agent,
+  first: one.guard ? guardTitle(one.guard) : '',
+  at: one.updated_at,
+  second: one.guard?.text ?? '',
+  third: placeWords(state, one, titleOf(one)),
+});
 
 /**
  * @param {State} state

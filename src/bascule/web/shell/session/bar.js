@@ -3,6 +3,7 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { folderName, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
+import { LEVELS, levelName } from '../capability.js';
 import { dot, menu, remoteMark } from '../parts.js';
 import { conditionOf, deviceName, deviceOf, isRemote } from '../machines.js';
 import { agentTitle, isOver, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
@@ -145,6 +146,7 @@ function factsLine(state, session) {
       isRemote(state, session) && remoteMark(state, session),
       between(),
     ],
+    levelFact(session),
     h('span', null, names.filter((word, n) => word && names.indexOf(word) === n).join(', ')),
     pull && [
       between(),
@@ -157,6 +159,17 @@ function factsLine(state, session) {
     ],
   );
 }
+
+/**
+ * How much of the machine it may reach, unless that is all of it.
+ * @param {SessionRecord} session
+ */
+const levelFact = ({ capability }) =>
+  capability &&
+  capability !== 'full' && [
+    h('span', { title: LEVELS[capability]?.note ?? '' }, icon('shield', 14), levelName(capability)),
+    h('i', null, '·'),
+  ];
 
 /**
  * @param {State} state

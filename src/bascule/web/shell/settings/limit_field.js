@@ -19,6 +19,7 @@ const UNITS = {
     [1024, 'KB'],
     [1, 'bytes'],
   ],
+  money: [[100, 'US dollars']],
   number: [[1, '']],
 };
 
@@ -27,7 +28,8 @@ const UNITS = {
  * @param {string} kind
  */
 const unitOf = (value, kind) =>
-  UNITS[kind].find(([size]) => value % size === 0 && value > 0) ?? UNITS[kind][Math.min(1, UNITS[kind].length - 1)];
+  UNITS[kind].find(([size]) => kind === 'money' || (value % size === 0 && value > 0)) ??
+  UNITS[kind][Math.min(1, UNITS[kind].length - 1)];
 
 /**
  * @param {Context} context

@@ -17,6 +17,7 @@ import { partHead, problem } from './parts.js';
 const SAY = {
   time: (seconds) => (seconds > 0 ? waited(seconds * 1000) : 'no limit'),
   number: (n) => (n > 0 ? String(n) : 'no limit'),
+  money: (n) => (n > 0 ? `$${(n / 100).toFixed(2)}` : 'no limit'),
   bytes: (n) => (n > 0 ? sizeWords(n) : 'no limit'),
 };
 
@@ -31,6 +32,13 @@ const ROWS = [
   ['limits', 'session_seconds', 'A session ends after', 'time'],
   ['limits', 'idle_seconds', 'Without a message it ends after', 'time'],
   ['limits', 'output_bytes', 'What an agent may write in one session', 'bytes'],
+  ['limits', 'session_cents', 'One session may spend', 'money'],
+  ['limits', 'session_tokens', 'Tokens of one session', 'number'],
+  ['limits', 'project_cents', 'One project may spend in a month', 'money'],
+  ['limits', 'project_tokens', 'Tokens of one project in a month', 'number'],
+  ['limits', 'day_cents', 'This machine may spend in a day', 'money'],
+  ['limits', 'day_tokens', 'Tokens of this machine in a day', 'number'],
+  ['limits', 'loop_repeats', 'The same call with the same outcome is stopped after', 'number'],
   ['limits', 'permission_seconds', 'An unanswered request is denied after', 'time'],
   ['limits', 'question_seconds', 'An unanswered question is given up after', 'time'],
   ['limits', 'start_seconds', 'An agent must have started within', 'time'],

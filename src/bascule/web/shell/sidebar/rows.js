@@ -217,7 +217,7 @@ function subLine(state, session, status) {
       .reduce((sum, ask) => sum + (ask.asked?.questions?.length ?? 1), 0);
     return [
       h('span', { class: 'need' }, status.word),
-      status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`,
+      n === 0 ? '' : status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`,
     ];
   }
   if (status.dot === 'failed')

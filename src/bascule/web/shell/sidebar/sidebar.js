@@ -1,5 +1,6 @@
 /** The list of sessions: projects and folders, those that need a person first, machines at the bottom. */
 
+import { guarded } from '../requests/guard.js';
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
@@ -107,7 +108,7 @@ const sideTop = (app, palette) => [
  */
 function navs(app, state) {
   const { name } = state.route;
-  const waiting = badge(openRequests(state).length);
+  const waiting = badge(openRequests(state).length + guarded(state).length);
   return h(
     'div',
     { class: 'nav-list' },

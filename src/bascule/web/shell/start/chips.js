@@ -20,6 +20,7 @@ import { trustChoices } from './trust.js';
  * @property {PermissionMode} mode
  * @property {boolean} plan whether it begins in the agent's plan mode, where there is one
  * @property {string} cwd
+ * @property {string} level how much of the machine it may reach; empty for all that its owner allows
  */
 /** @typedef {ReturnType<typeof choices>} Choices */
 

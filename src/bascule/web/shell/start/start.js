@@ -8,6 +8,7 @@ import { startModeChip } from '../composer/chips.js';
 import { keyCap } from '../parts.js';
 import { agentCard } from './agents.js';
 import { agentChip, choices, deviceChip, folderChip, hasPlan, modelField } from './chips.js';
+import { levelChip } from './level_chip.js';
 import { driverChip, driverOf } from './driver.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
@@ -70,6 +71,7 @@ class StartScreen {
       device: sessionStorage.getItem(MACHINE) ?? '',
       agent: '',
       driver: '',
+      level: '',
       model: '',
       mode: 'relay',
       plan,
@@ -239,6 +241,7 @@ class StartScreen {
       agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
       driverChip(chosen.agent, this.command.driver, (driver) => this.#choose({ driver })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
+      levelChip(chosen.device, this.command.level, (level) => this.#choose({ level })),
       startModeChip(this.command, hasPlan(chosen.agent), ({ plan, ...mode }) => {
         this.#choose(mode);
         this.#setPlan(plan);

@@ -3,6 +3,7 @@
 import { newKey } from '../../js/api.js';
 import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
+import { levelOf } from './level_chip.js';
 import { endFirst } from '../making_room.js';
 import { startOf } from './waiting_starts.js';
 
@@ -115,6 +116,7 @@ export class Starting {
       ...(command.model ? { model: command.model } : {}),
       ...(command.plan && hasPlan(agent) ? { mode: 'plan' } : {}),
       ...(driver ? { driver } : {}),
+      ...(command.level && device ? { capability: levelOf(device, command.level) } : {}),
       ...(device ? { device: device.device } : {}),
       key: newKey(),
     });

@@ -1,0 +1,107 @@
+"""Guard rails and capability levels in the page: the inbox asks, the owner raises or ends it."""
+
+import re
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
+from tests.web.axe import serious
+from tests.web.chrome import PHONE, needs_chromium, open_tab
+
+from bascule.link.frames import DeviceState, DeviceStateChanged
+from bascule.model.commands import AnswerGuard, StartSession
+from bascule.model.events import (
+    GuardAnswered,
+    GuardAsked,
+    Interrupted,
+    Note,
+    PromptSent,
+    SessionReady,
+    SessionStarted,
+    TurnEnded,
+)
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+TEXT = "$2.05 of $2.00 are spent for this session: the limit is reached."
+GUARD = GuardAsked("g1", "session_cents", TEXT, 205, 200, cut_short=True)
+
+
+def answers(hub: RunningHub) -> list[tuple[str, str, int | None]]:
+    told = [one for one in hub.device.commands if isinstance(one, AnswerGuard)]
+    return [(one.guard_id, one.decision, one.allowed) for one in told]
+
+
+async def stopped(hub: RunningHub, session: str = "s1", guard: GuardAsked = GUARD) -> None:
+    start = SessionStarted(
+        "scripted", "stream_json", "/code/lantern", "ana", capability="project_scoped", model="opus"
+    )
+    ended = [
+        Interrupted("limit"),
+        Note("limit_reached", guard.text, "warning"),
+        guard,
+        TurnEnded("interrupted"),
+    ]
+    await append(hub.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *ended)
+
+
+@pytest.mark.row("R15")
+async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(hub: RunningHub, browser: Browser) -> None:
+    await stopped(hub)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox")
+    row = tab.page.get_by_role("option", name=re.compile("Limit reached"))
+    await expect(row).to_contain_text(TEXT)
+    card = tab.page.locator(".guard-card")
+    await expect(card).to_contain_text(TEXT)
+    await expect(tab.page.locator(".session-bar__name")).to_contain_text("Project only")
+    assert await serious(tab) == []
+    await expect(card.get_by_label("Raise to $")).to_have_value("4.05")
+    await card.get_by_label("Raise to $").fill("3.50")
+    await card.get_by_role("button", name="Raise and go on").click()
+    await until(lambda: answers(hub) == [("g1", "go_on", 350)])
+    await append(hub.store, "s1", GuardAnswered("g1", "go_on", "ana", 350))
+    await expect(card).to_have_count(0)
+    await expect(row).to_have_count(0)
+    assert tab.errors == []
+
+
+@pytest.mark.row("R15")
+async def test_on_a_phone_a_loop_can_go_on_or_be_ended_and_others_can_only_end_it(
+    hub: RunningHub, browser: Browser
+) -> None:
+    words = "Bash was called 8 times with the same input, and the same came of it each time."
+    await stopped(hub, guard=GuardAsked("g2", "loop", words, 8, 8))
+    operator = await open_tab(browser, hub.url, hub.tokens["operator"], path="/sessions/s1", size=PHONE)
+    card = operator.page.locator(".guard-card")
+    await expect(card).to_contain_text("Only an owner can let it go on")
+    await expect(card.get_by_role("button")).to_have_text(["End the session"])
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=PHONE)
+    mine = tab.page.locator(".guard-card")
+    await expect(mine).to_contain_text(words)
+    assert await serious(tab) == []
+    await mine.get_by_role("button", name="Let it go on").click()
+    await until(lambda: answers(hub) == [("g2", "go_on", None)])
+    await mine.get_by_role("button", name="End the session").click()
+    await until(lambda: answers(hub)[1:] == [("g2", "end", None)])
+    assert tab.errors == []
+
+
+@pytest.mark.row("R18")
+async def test_a_start_asks_for_one_of_the_levels_that_its_machine_offers(
+    hub: RunningHub, browser: Browser
+) -> None:
+    levels = ("read_only", "sandboxed", "project_scoped")
+    hub.device.line.receive(DeviceStateChanged(DeviceState(roots=("/code",), levels=levels)))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
+    chip = tab.page.locator(".k-level")
+    await expect(chip).to_contain_text("Project only")
+    await chip.click()
+    await tab.page.get_by_role("menuitemradio", name=re.compile("^Sandboxed")).click()
+    await expect(chip).to_contain_text("Sandboxed")
+    await tab.page.locator("#task").fill("Look around")
+    await tab.page.get_by_role("button", name=re.compile("^Start")).click()
+    await until(lambda: any(isinstance(one, StartSession) for one in hub.device.commands))
+    started = next(one for one in hub.device.commands if isinstance(one, StartSession))
+    assert started.options.capability == "sandboxed"
+    assert tab.errors == []
