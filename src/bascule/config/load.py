@@ -16,7 +16,14 @@ from msgspec.structs import FieldInfo, fields
 
 from bascule.config.checks import PATHS, check, expanded
 from bascule.model.errors import CallerError
-from bascule.model.settings import AcpSettings, LaunchSettings, Limits, Settings, TerminalSettings
+from bascule.model.settings import (
+    AcpSettings,
+    LaunchSettings,
+    Limits,
+    NotifySettings,
+    Settings,
+    TerminalSettings,
+)
 
 FILE_NAME = "config.toml"
 MAX_BYTES = 256 * 1024
@@ -310,12 +317,14 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "terminal": TerminalSettings,
     "acp": AcpSettings,
     "launch": LaunchSettings,
+    "notify": NotifySettings,
 }
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
 }
 FILE_KEYS = frozenset(FIELDS) - {"config_dir"}
-ONLY_IN_FILE = frozenset({"pass_on"})  # a table has no place in one variable
+# A table has no place in one variable, nor has an argument that may hold a comma.
+ONLY_IN_FILE = frozenset({"pass_on", "notify.command"})
 ENVIRONMENT_NAMES = {
     "BASCULE_" + key.replace(".", "_").upper(): key for key in FIELDS if key not in ONLY_IN_FILE
 }

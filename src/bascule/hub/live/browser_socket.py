@@ -137,6 +137,7 @@ class BrowserSocket:
             await self._listen()
         finally:
             self.hub.feed.listeners.discard(self)
+            self.hub.notifier.present.leave(self)
             leave()
             await self._clean_up()
 
