@@ -7,6 +7,7 @@ beside a name that says so. Hashes, ids and version numbers stay.
 """
 
 import re
+from typing import Any, cast
 
 HIDDEN = "[hidden]"
 
@@ -79,34 +80,54 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
         rf"\1\2{HIDDEN}",
     ),
     # A password in an address
-    (re.compile(r"\b([a-z][a-z0-9+.-]*://[^\s/:@\"'<>]*:)(?!\[hidden\])[^\s/@\"'<>]+(?=@)"), rf"\1{HIDDEN}"),
+    (
+        re.compile(
+            r"\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:)(?!\[hidden\])[^\s/@\"'<>]{1,300}(?=@)"
+        ),
+        rf"\1{HIDDEN}",
+    ),
     # "password": "…" and password = "…": quoted, spaces and all
     (
         re.compile(
-            rf"(?i)([\w-]*{_NAME}[\w-]{{0,20}}[\"']?\s*[:=]\s*)([\"'])(?!{_HARMLESS})(?=[^\"'\n]{{6}})((?!\2)[^\n])+\2"
+            rf"(?i)({_NAME}[\w-]{{0,20}}[\"']?\s*[:=]\s*)"
+            rf"([\"'])(?!{_HARMLESS})(?=[^\"'\n]{{6}})((?!\2)[^\n]){{1,2000}}\2"
         ),
         rf"\1\2{HIDDEN}\2",
     ),
     # ?token=… and DB_PASSWORD=…: bare, in an address, a shell or an .env file
     (
-        re.compile(
-            rf"(?i)((?:[?&#]|\b)[\w-]*{_NAME}[\w-]{{0,20}}=)(?!{_HARMLESS}|[\"'])[^\s\"'&;,<>()`]{{6,}}"
-        ),
+        re.compile(rf"(?i)({_NAME}[\w-]{{0,20}}=)(?!{_HARMLESS}|[\"'])[^\s\"'&;,<>()`]{{6,}}"),
         rf"\1{HIDDEN}",
     ),
     # password: …, in YAML or a sentence; only what has a digit in it, since words follow a colon, too
     (
         re.compile(
-            rf"(?i)(\b[\w-]*{_NAME}[\w-]{{0,20}}:\s+)(?!{_HARMLESS}|[\"'])(?=\S*[0-9])(?=\S*[A-Za-z])[^\s\"',;<>()`]{{8,}}"
+            rf"(?i)({_NAME}[\w-]{{0,20}}:\s+)"
+            rf"(?!{_HARMLESS}|[\"'])(?=\S*[0-9])(?=\S*[A-Za-z])[^\s\"',;<>()`]{{8,}}"
         ),
         rf"\1{HIDDEN}",
     ),
     # A bare 256-bit secret as our own links carry it: 43 characters of URL-safe base64.
     (
-        re.compile(r"(?<![\w+/=-])(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*\d)[A-Za-z0-9_-]{43}(?![\w+/=-])"),
+        re.compile(
+            r"(?<![\w+/-])(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}\d)[A-Za-z0-9_-]{43}(?![\w+/=-])"
+        ),
         HIDDEN,
     ),
 )
+
+
+def scrub_value(value: Any) -> Any:
+    """The same JSON value with secrets out of every string in it."""
+    match value:
+        case str():
+            return scrub(value)
+        case list():
+            return [scrub_value(one) for one in cast("list[Any]", value)]
+        case dict():
+            return {scrub(str(key)): scrub_value(one) for key, one in cast("dict[Any, Any]", value).items()}
+        case _:
+            return value
 
 
 def scrub(text: str) -> str:

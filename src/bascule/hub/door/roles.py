@@ -43,6 +43,12 @@ def allows(grant: Grant, need: Need) -> bool:
     return need in ALLOWED.get(grant.role, frozenset[Need]())
 
 
+def sees_scrubbed(grant: Grant | None) -> bool:
+    """Whether what looks like a secret is hidden from it: from whoever has a link to read one session."""
+    guest = grant is not None and grant.role == "viewer" and grant.session_id is not None
+    return guest and not grant.keeps_secrets
+
+
 def reaches(grant: Grant, session_id: str) -> bool:
     """A grant for one session opens that session alone."""
     return grant.session_id is None or grant.session_id == session_id

@@ -22,6 +22,7 @@ export function createApi(feed) {
       feed.call(type, /** @type {Operations[Name]['body']} */ ({ ...fields[0], sessionId }));
   return {
     ...machinesApi(feed),
+    ...notificationsApi(feed),
     /** @param {Operations['session:list']['body']} [where] */
     sessions: (where = {}) => feed.call('session:list', where),
     counts: () => feed.call('session:count', {}),
@@ -179,6 +180,30 @@ function machinesApi(feed) {
     endProcess: (name, where) => feed.call('unlogged:end', { name, ...where }),
     /** @param {Where} where of the latest sessions */
     recentFolders: (where) => feed.call('directories:recent', where),
+  };
+}
+
+/** @param {import('./feed.js').Feed} feed */
+function notificationsApi(feed) {
+  return {
+    notifications: () => feed.call('notifications:show', {}),
+    /** @param {Operations['notifications:set']['body']} options */
+    setNotifications: (options) => feed.call('notifications:set', options),
+    /** @param {Operations['notifications:add']['body']} channel */
+    addChannel: (channel) => feed.call('notifications:add', channel),
+    /**
+     * @param {string} channelId
+     * @param {Omit<Operations['notifications:change']['body'], 'channelId'>} fields
+     */
+    changeChannel: (channelId, fields) => feed.call('notifications:change', { ...fields, channelId }),
+    /** @param {string} channelId */
+    removeChannel: (channelId) => feed.call('notifications:remove', { channelId }),
+    /** @param {string} channelId */
+    testChannel: (channelId) => feed.call('notifications:test', { channelId }),
+    /** @param {Operations['notifications:subscribe']['body']} subscription */
+    subscribePush: (subscription) => feed.call('notifications:subscribe', subscription),
+    /** @param {boolean} active somebody is at this page */
+    active: (active) => feed.call('notifications:active', { active }),
   };
 }
 

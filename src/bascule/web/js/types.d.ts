@@ -1443,6 +1443,7 @@ export interface ShareBody {
   sessionId: string;
   name?: string | null;
   expiresIn?: number;
+  keepSecrets?: boolean;
 }
 
 export interface SessionView {
