@@ -194,7 +194,7 @@ async def test_webhooks_that_are_slow_failing_and_gone_hold_up_nothing_and_are_t
         ids: dict[str, str] = {}
         for name, url in urls.items():
             made = await client.post(
-                f"{ROOT}/channels", json={"type": "webhook", "name": name, "url": url, "secret": "s3"}
+                f"{ROOT}/channels", json={"service": "webhook", "name": name, "url": url, "secret": "s3"}
             )
             ids[name] = next(one["id"] for one in made.json()["channels"] if one["name"] == name)
             assert "s3" not in made.text

@@ -30,7 +30,7 @@ class ChannelNamed(Body, kw_only=True, frozen=True):
 class ChannelAdd(Body, kw_only=True, frozen=True):
     """`secret`: signs a webhook, or is the token that ntfy, Telegram or Gotify want."""
 
-    type: WebType
+    service: WebType
     name: Name
     url: Address
     secret: Secret = ""

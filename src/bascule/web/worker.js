@@ -160,6 +160,7 @@ async function open(path) {
   if (target.origin !== self.location.origin) return;
   const [page] = await self.clients.matchAll({ type: 'window' });
   if (!page) return self.clients.openWindow(target.href);
-  await page.focus();
   page.postMessage({ type: 'open', path: target.pathname });
+  // Some desktops let no program bring its window to the front; the page is there all the same.
+  await page.focus().catch(() => undefined);
 }

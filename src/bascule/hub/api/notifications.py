@@ -53,7 +53,8 @@ async def set_options(call: Call[NotifyOptions]) -> NotificationsView:
 
 
 async def add(call: Call[ChannelAdd]) -> NotificationsView:
-    channel = Channel(id=new_id(), grant_id=call.by.grant_id, **asdict(call.body))
+    given = asdict(call.body)
+    channel = Channel(id=new_id(), type=given.pop("service"), grant_id=call.by.grant_id, **given)
     check_web_channel(channel)
     call.hub.notifier.book.put(channel)
     return await _changed(call, f"added {channel.type} {channel.name} at {channel.host}")

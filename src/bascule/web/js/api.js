@@ -109,8 +109,9 @@ export function createApi(feed) {
      * The transcript as a file, with the name the server gives it.
      * @param {string} id
      * @param {'markdown' | 'html' | 'json'} format
+     * @param {boolean} keep secrets
      */
-    exported: (id, format) => exported(feed, id, format),
+    exported: (id, format, keep) => exported(feed, id, format, keep),
     /** @param {string} id */
     exportTicket: async (id) => {
       const answer = await got(feed, '/api/tickets', { purpose: 'export', sessionId: id });
@@ -239,9 +240,13 @@ function projectsApi(feed) {
  * @param {import('./feed.js').Feed} feed
  * @param {string} id
  * @param {string} format
+ * @param {boolean} keep
  */
-async function exported(feed, id, format) {
-  const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
+async function exported(feed, id, format, keep) {
+  const answer = await got(
+    feed,
+    `/api/sessions/${encodeURIComponent(id)}/export?format=${format}${keep ? '&keepSecrets=true' : ''}`,
+  );
   const name = /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
   return { name: name ?? `session.${format}`, blob: await answer.blob() };
 }

@@ -825,7 +825,7 @@ export interface ActiveBody {
 }
 
 export interface ChannelAdd {
-  type: 'webhook' | 'ntfy' | 'slack' | 'discord' | 'telegram' | 'gotify';
+  service: 'webhook' | 'ntfy' | 'slack' | 'discord' | 'telegram' | 'gotify';
   name: string;
   url: string;
   secret?: string;

@@ -28,7 +28,7 @@ const addButton = ({ loaded, again }) =>
         type: 'button',
         class: 'button',
         onclick: () => {
-          loaded.newChannel = { type: 'ntfy', name: '', url: '', secret: '', chat: '', projects: '', kinds: USUAL };
+          loaded.newChannel = { service: 'ntfy', name: '', url: '', secret: '', chat: '', projects: '', kinds: USUAL };
           again();
         },
       },
@@ -41,7 +41,7 @@ export function channelForm(context) {
   const { loaded, again } = context;
   if (!loaded.newChannel) return addButton(context);
   const draft = loaded.newChannel;
-  const service = SERVICES[draft.type];
+  const service = SERVICES[draft.service];
   const patch = (/** @type {object} */ fields) => {
     Object.assign(draft, fields);
     again();
@@ -75,10 +75,10 @@ export function channelForm(context) {
           'select',
           {
             class: 'input',
-            onchange: (/** @type {On<HTMLInputElement>} */ event) => patch({ type: event.currentTarget.value }),
+            onchange: (/** @type {On<HTMLInputElement>} */ event) => patch({ service: event.currentTarget.value }),
           },
           Object.entries(SERVICES).map(([name, { label }]) =>
-            h('option', { value: name, selected: name === draft.type }, label),
+            h('option', { value: name, selected: name === draft.service }, label),
           ),
         ),
       ),
