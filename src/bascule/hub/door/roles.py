@@ -45,8 +45,9 @@ def allows(grant: Grant, need: Need) -> bool:
 
 def sees_scrubbed(grant: Grant | None) -> bool:
     """Whether what looks like a secret is hidden from it: from whoever has a link to read one session."""
-    guest = grant is not None and grant.role == "viewer" and grant.session_id is not None
-    return guest and not grant.keeps_secrets
+    if grant is None or grant.role != "viewer" or grant.session_id is None:
+        return False
+    return not grant.keeps_secrets
 
 
 def reaches(grant: Grant, session_id: str) -> bool:
