@@ -76,7 +76,7 @@ conformance: $(VENV)/.dev ## Drive a real agent through its protocol (AGENT=clau
 lock: $(VENV)/.made ## Write the lock files again from pyproject.toml (ARGS=--upgrade for newer versions)
 	@uv=$$(command -v $(UV)) || { $(PY) -m pip install -qq uv && uv=$(VENV)/bin/uv; } || exit 1; \
 	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --group build -o requirements/run.txt && \
-	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --all-extras --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 
 clean: ## Remove the environment and the caches
 	@rm -rf $(VENV) .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -163,6 +163,9 @@ async def _serve(
             tunnel_control=tunnels,
             link_command=link_command(settings, sys.argv[0]),
         )
+        notifier = app.state.hub.notifier
+        closing.push_async_callback(notifier.close)
+        await notifier.start()
         if tunnels is not None:
             closing.push_async_callback(tunnels.stop)
             tunnels.allow = app.state.hub.doors.tunnelled

@@ -551,6 +551,11 @@ def _add_audit(commands: Commands) -> None:
     export = _add(
         actions, "export", "print the records as JSON lines with their hashes", _lazily("audit", "export")
     )
+    export.add_argument("--csv", action="store_true", help="as a table, without the hashes")
+    for one in (listing, export):
+        one.add_argument("--action", metavar="NAME", help="only these records, such as input or permission")
+        one.add_argument("--actor", metavar="NAME", help="only what this one did")
+        one.add_argument("--session", metavar="ID", help="only records of this session")
     for one in (listing, verify, export):
         one.add_argument(
             "--device", metavar="NAME_OR_ID", help="the server's copy of the audit log of this machine"

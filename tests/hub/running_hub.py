@@ -124,6 +124,7 @@ async def running_hub(
     listening = bind(chosen)
     made = RunningHub(store, grants, server, listening.getsockname()[1], app)
     made.device = ScriptedDevice(store, switchboard)
+    await app.state.hub.notifier.start()
     for role in ("owner", "operator", "viewer"):
         await made.trust(role, role)
     made.running = asyncio.create_task(server.serve(sockets=[listening]), name="server")
@@ -134,6 +135,7 @@ async def running_hub(
         server.stop()
         await asyncio.wait_for(made.running, PATIENCE)
         listening.close()
+        await app.state.hub.notifier.close()
         app.state.hub.feed.close()
         await switchboard.close()
         await store.close()

@@ -9,7 +9,7 @@ import sys
 import types
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec.structs import FieldInfo
@@ -74,6 +74,7 @@ TITLES = {
     "acp": "## ACP agents",
     "launch": "## The launch bridge",
     "starts": "## Starts",
+    "notify": "## Notifications",
 }
 
 
@@ -120,6 +121,8 @@ def default_of(key: str, field: FieldInfo) -> str:
         return "none"
     if field.default is True or field.default is False:
         return f"`{str(field.default).lower()}`"
+    if isinstance(field.default, tuple):
+        return ", ".join(f'`"{one}"`' for one in cast("tuple[str, ...]", field.default))
     quoted = f'"{field.default}"' if isinstance(field.default, str) else str(field.default)
     return f"`{quoted}`{_in_words(key, field.default)}"
 

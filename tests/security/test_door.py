@@ -72,6 +72,7 @@ async def test_public_routes_reveal_next_to_nothing(hub: RunningHub) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
         "/api/links/redeem",
+        "/api/notifications/deny",
         "/api/pairings",
         "/api/pairings/poll",
         "/api/starts/link",

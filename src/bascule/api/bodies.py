@@ -197,6 +197,7 @@ class QrBody(Body, kw_only=True, frozen=True):
 class ShareBody(SessionBody, kw_only=True, frozen=True):
     name: Name | None = None
     expires_in: Annotated[float, Meta(gt=0, le=366 * 86_400)] = 7 * 86_400.0  # seconds
+    keep_secrets: bool = False  # what looks like a key or token is shown to whoever has the link
 
 
 class ProjectAdd(Body, kw_only=True, frozen=True):
@@ -274,6 +275,7 @@ class ExportQuery(SessionBody, kw_only=True, frozen=True):
 
     format: Literal["markdown", "html", "json"] = "markdown"
     show: bool = False
+    keep_secrets: bool = False  # by the owner: what looks like a key or token is not hidden
 
 
 class CastQuery(SessionBody, kw_only=True, frozen=True):

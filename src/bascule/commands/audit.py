@@ -1,6 +1,7 @@
 """`bascule audit …`: lists, exports and verifies the audit log."""
 
 import argparse
+import csv
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
@@ -22,6 +23,19 @@ from bascule.store.reader import connect_read_only
 
 DATABASE = "bascule.db"
 PAGE = 500
+COLUMNS = (
+    "n",
+    "at",
+    "action",
+    "actor",
+    "grant_id",
+    "address",
+    "user_agent",
+    "session_id",
+    "request_id",
+    "decision",
+    "detail",
+)
 
 
 class _Record(msgspec.Struct, frozen=True):
@@ -33,6 +47,9 @@ class _Record(msgspec.Struct, frozen=True):
     address: str = ""
     decision: str | None = None
     detail: str = ""
+    grant_id: str = ""
+    user_agent: str = ""
+    request_id: str | None = None
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -57,8 +74,14 @@ async def _records(client: Client, args: argparse.Namespace, after: int = 0) -> 
     device = await _device(client, args.device)
     while (page := await client.audit(after=after, limit=PAGE, device=device, chain=args.chain)).records:
         for raw in page.records:
-            yield bytes(raw)
+            if _is_wanted(args, msgspec.json.decode(raw, type=_Line).entry.record):
+                yield bytes(raw)
         after = page.last
+
+
+def _is_wanted(args: argparse.Namespace, record: _Record) -> bool:
+    wanted = ((args.action, record.action), (args.actor, record.actor), (args.session, record.session_id))
+    return all(asked is None or asked == held for asked, held in wanted)
 
 
 async def _device(client: Client, named: str | None) -> str | None:
@@ -82,11 +105,25 @@ def _words(entry: _Entry) -> str:
 
 
 async def export(args: argparse.Namespace) -> int:
-    """Every record as one JSON line with its hashes, on stdout: the chain can be walked with it."""
+    """Every record as one JSON line with its hashes, on stdout: the chain can be walked with it; or CSV."""
     async with await connected(args) as client:
+        if args.csv:
+            table = csv.writer(sys.stdout)
+            table.writerow(COLUMNS)
+            async for raw in _records(client, args):
+                table.writerow(csv_row(msgspec.json.decode(raw, type=_Line).entry))
+            return exits.OK
         async for raw in _records(client, args):
             print_json(raw)
     return exits.OK
+
+
+def csv_row(entry: _Entry) -> list[str]:
+    """A cell that a spreadsheet would take for a formula gets a quote before it."""
+    record = entry.record
+    fields = (getattr(record, name) for name in COLUMNS[2:])
+    cells = (str(entry.n), entry.at, *("" if one is None else flat(str(one)) for one in fields))
+    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell for cell in cells]
 
 
 async def verify(args: argparse.Namespace) -> int:

@@ -70,6 +70,7 @@ def _problems(settings: Settings) -> Iterator[Problem]:
         if message:
             yield Problem("launch.origins", message)
     yield from _wrong_starts(settings.starts)
+    yield from _wrong_notify(settings)
     for table in ("limits", "terminal", "acp", "launch", "starts"):
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:
@@ -94,6 +95,19 @@ def _wrong_store(settings: Settings) -> Iterator[Problem]:
         yield Problem(
             "store", "is no address of a PostgreSQL database; write postgresql://user@host/database."
         )
+
+
+def _wrong_notify(settings: Settings) -> Iterator[Problem]:
+    notify = settings.notify
+    if notify.command and not notify.command[0]:
+        yield Problem("notify.command", "its first argument is empty; write the name or path of a program.")
+    if notify.contact and not re.fullmatch(r"mailto:[^\s@]+@[^\s@]+|https://\S+", notify.contact):
+        yield Problem(
+            "notify.contact", "write mailto:you@example.org or an address that begins with https://."
+        )
+    for host in notify.push_hosts:
+        if not _HOST_VALUE.fullmatch(host.removeprefix("*.")):
+            yield Problem("notify.push_hosts", f"{host!r} is not a host such as push.example or *.example.")
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:

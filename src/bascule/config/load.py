@@ -20,6 +20,7 @@ from bascule.model.settings import (
     AcpSettings,
     LaunchSettings,
     Limits,
+    NotifySettings,
     Settings,
     StartsSettings,
     TerminalSettings,
@@ -318,12 +319,14 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "acp": AcpSettings,
     "launch": LaunchSettings,
     "starts": StartsSettings,
+    "notify": NotifySettings,
 }
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
 }
 FILE_KEYS = frozenset(FIELDS) - {"config_dir"}
-ONLY_IN_FILE = frozenset({"pass_on"})  # a table has no place in one variable
+# A table has no place in one variable, nor has an argument that may hold a comma.
+ONLY_IN_FILE = frozenset({"pass_on", "notify.command"})
 ENVIRONMENT_NAMES = {
     "BASCULE_" + key.replace(".", "_").upper(): key for key in FIELDS if key not in ONLY_IN_FILE
 }

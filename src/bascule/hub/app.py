@@ -19,6 +19,7 @@ from bascule.hub.api import (
     launch,
     links,
     machine,
+    notifications,
     pairing,
     prompt_files,
     rules,
@@ -52,6 +53,7 @@ from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.live.socket_endpoint import socket_operation
+from bascule.hub.notices import MachineWatch, build_notifier
 from bascule.hub.page import pages
 from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
@@ -93,6 +95,7 @@ def operation_table() -> Table:
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
         *audit.OPERATIONS,
+        *notifications.OPERATIONS,
         *projects_api.OPERATIONS,
         *files.OPERATIONS,
         *cast.OPERATIONS,
@@ -137,6 +140,8 @@ def build_app(
     spawns = Buckets(per_minute, per_minute, steady)
     limits.watch(lambda changed: spawns.set_rate(changed.spawns_per_minute))
     feed = Feed(store)
+    doors = Doorway(settings)
+    notifier = build_notifier(store, grants, settings, doors, clock, steady)
     hub = Hub(
         store=store,
         grants=grants,
@@ -161,7 +166,8 @@ def build_app(
         links=Links(steady),
         spawns=spawns,
         limits=limits,
-        doors=Doorway(settings),
+        doors=doors,
+        notifier=notifier,
         sse=sse_encoder(store.epoch),
         page=page,
         steady=steady,
@@ -175,6 +181,7 @@ def build_app(
     grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
+    switchboard.watch(MachineWatch(switchboard, notifier).changed)
     switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))

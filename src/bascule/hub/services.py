@@ -23,6 +23,7 @@ from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
+from bascule.notify.notifier import Notifier
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
@@ -52,6 +53,7 @@ class Hub:
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway
+    notifier: Notifier
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off

@@ -138,6 +138,23 @@ class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """More folders and files that agents below `full` may write, such as `~/.cache/pip`."""
 
 
+class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Notifications: see [notifications.md](notifications.md). Channels are added in the page."""
+
+    command: tuple[str, ...] = ()
+    """Program to run for each notification, as a list of arguments; it gets it as JSON on stdin."""
+    contact: str = ""
+    """Address that push services may write to about this server, `mailto:…` or `https://…`; empty means
+    `public_url`."""
+    push_hosts: tuple[str, ...] = (
+        "fcm.googleapis.com",
+        "*.push.services.mozilla.com",
+        "*.notify.windows.com",
+        "*.push.apple.com",
+    )
+    """Push services that browsers may subscribe with; `*.example` stands for every host below."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     """State folder: database, spools, logs and keys."""
@@ -191,3 +208,4 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     acp: AcpSettings = AcpSettings()
     launch: LaunchSettings = LaunchSettings()
     starts: StartsSettings = StartsSettings()
+    notify: NotifySettings = NotifySettings()

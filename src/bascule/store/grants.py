@@ -51,6 +51,7 @@ class Grant(Struct, frozen=True):
     former_names: tuple[str, ...] = ()  # the log keeps what was done under them
     revoked_at: float | None = None  # it is over (`expires_at` says so too, for older versions)
     device: str | None = None  # the only machine that may connect with it
+    keeps_secrets: bool = False  # of a link to one session: what looks like a secret is not hidden
 
 
 _decoder = msgspec.json.Decoder(Grant)
@@ -92,6 +93,7 @@ class GrantBook:
         start_link: bool = False,
         device: str | None = None,
         by: str = "this machine",
+        keeps_secrets: bool = False,
     ) -> tuple[Grant, str]:
         """A new grant and its secret, shown only now. An ephemeral one ends with the process."""
         now = self.clock()
@@ -105,6 +107,7 @@ class GrantBook:
             expires_at=None if expires_in is None else now + expires_in,
             by=by,
             device=device,
+            keeps_secrets=keeps_secrets,
         )
         secret = secrets.token_urlsafe(SECRET_BYTES)
         secret_hash = _hashed(secret)

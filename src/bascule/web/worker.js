@@ -83,3 +83,84 @@ async function keep(files) {
   }
   await cache.addAll([...wanted]);
 }
+
+// Notifications. One message for all browsers: those that know the declarative form show it without us.
+
+const DENY = '/api/notifications/deny';
+
+self.addEventListener('push', (event) => {
+  const notification = told(event.data);
+  if (notification) event.waitUntil(show(notification));
+});
+
+/** The message, if it is one of ours. */
+function told(data) {
+  try {
+    const message = data?.json();
+    return message?.web_push === 8030 && typeof message.notification?.title === 'string' ? message.notification : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What has been answered takes the place of what asked; where the page is in view, nothing needs to be said. */
+async function show({ title, body, tag, actions, data, silent }) {
+  const settled = Boolean(data?.settled);
+  if (settled && (await inView())) return close(tag);
+  await self.registration.showNotification(title, {
+    body,
+    tag,
+    data,
+    silent: Boolean(silent),
+    renotify: !settled && Boolean(tag),
+    requireInteraction: !settled && Boolean(data?.deny),
+    icon: '/assets/icons/icon-192.png',
+    actions: (actions ?? []).map(({ action, title: label }) => ({ action, title: label })),
+  });
+}
+
+async function inView() {
+  const pages = await self.clients.matchAll({ type: 'window' });
+  return pages.some((one) => one.visibilityState === 'visible');
+}
+
+async function close(tag) {
+  for (const one of await self.registration.getNotifications({ tag })) one.close();
+}
+
+self.addEventListener('notificationclick', (event) => {
+  const { notification, action } = event;
+  notification.close();
+  const { deny: token, path } = notification.data ?? {};
+  event.waitUntil(action === 'deny' && token ? deny(token, notification) : open(path));
+});
+
+/** A no, by the token for exactly this request; what came of it is said in its place. */
+async function deny(token, { tag, title, data }) {
+  let said = { title: 'Denied', body: title };
+  try {
+    const answer = await fetch(DENY, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    if (!answer.ok) said = { title: 'Not denied', body: (await answer.json()).error?.message ?? title };
+  } catch {
+    said = { title: 'Not denied', body: 'The server can’t be reached. Open the session and answer there.' };
+  }
+  const { title: outcome, body } = said;
+  await self.registration.showNotification(outcome, { body, tag, data: { path: data?.path }, silent: true });
+}
+
+/** The session, in a page that is open already, or in a new one. */
+async function open(path) {
+  const target = new URL(typeof path === 'string' ? path : '/', self.location.origin);
+  if (target.origin !== self.location.origin) return;
+  const [page] = await self.clients.matchAll({ type: 'window' });
+  if (!page) return self.clients.openWindow(target.href);
+  page.postMessage({ type: 'open', path: target.pathname });
+  // Some desktops let no program bring its window to the front; the page is there all the same.
+  await page.focus().catch(() => undefined);
+}

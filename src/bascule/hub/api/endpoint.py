@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+import msgspec
 from msgspec import Struct, to_builtins
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -15,10 +16,13 @@ from bascule.hub.api.responses import JsonAnswer, error_answer
 from bascule.hub.api.session_lookup import require_session
 from bascule.hub.api.socket_messages import device_of
 from bascule.hub.door.access import Admitted
+from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.services import Hub
+from bascule.model.codec import encode
 from bascule.model.commands import Actor, Done
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.model.faults import report
+from bascule.policy.scrub import scrub_value
 
 log = logging.getLogger("bascule.hub")
 
@@ -59,7 +63,10 @@ class AdmittedRoute(BaseRoute):
             result = await operation.run(await self._call(admitted, scope, receive, send))
             if result is None or isinstance(result, Response):
                 return result
-            return JsonAnswer(with_ok(result) if isinstance(result, Done) else result)
+            answer = with_ok(result) if isinstance(result, Done) else result
+            if operation.in_session and sees_scrubbed(admitted.grant):
+                answer = scrub_value(msgspec.json.decode(encode(answer)))
+            return JsonAnswer(answer)
         except BasculeError as error:
             return error_answer(error, _retry(error))
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside

@@ -3,19 +3,19 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from typing import Any, Literal, cast
+from typing import Literal
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from bascule.hub.api.export_blocks import Block, Section, section_of
+from bascule.hub.api.export_secrets import hide_in, keeps_secrets
 from bascule.hub.api.export_words import facts, one_line
 from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import encode
 from bascule.model.entries import AnyEntry
 from bascule.model.records import SessionRecord
-from bascule.policy.redact import redact
 
 Format = Literal["markdown", "html", "json"]
 PAGE = 100
@@ -30,17 +30,25 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 _decoder = msgspec.json.Decoder[AnyEntry](AnyEntry)
 
 
-def export_answer(hub: Hub, record: SessionRecord, form: Format, *, show: bool = False) -> Response:
+def export_answer(
+    hub: Hub, record: SessionRecord, form: Format, *, show: bool = False, keep: bool = False
+) -> Response:
     parts = {"markdown": _markdown, "html": _html, "json": _json}[form]
     disposition = "inline" if show else "attachment"
     return StreamingResponse(
-        parts(hub, record),
+        _written(parts(hub, record), keep),
         headers={
             "content-disposition": f'{disposition}; filename="{file_name(record, form)}"',
             "content-security-policy": f"{POLICY}; sandbox",
         },
         media_type=TYPES[form],
     )
+
+
+async def _written(parts: AsyncIterator[bytes], keep: bool) -> AsyncIterator[bytes]:
+    keeps_secrets.set(keep)
+    async for part in parts:
+        yield part
 
 
 def file_name(record: SessionRecord, form: Format) -> str:
@@ -109,24 +117,11 @@ async def _html(hub: Hub, record: SessionRecord) -> AsyncIterator[bytes]:
 
 
 async def _json(hub: Hub, record: SessionRecord) -> AsyncIterator[bytes]:
-    session = _clean(msgspec.json.decode(encode(session_view(record))))
+    session = hide_in(msgspec.json.decode(encode(session_view(record))))
     yield b'{"session":' + encode(session) + b',"entries":['
     first = True
     async for entries in _pages(hub, record):
         for entry in entries:
-            yield (b"\n" if first else b",\n") + encode(_clean(msgspec.json.decode(entry)))
+            yield (b"\n" if first else b",\n") + encode(hide_in(msgspec.json.decode(entry)))
             first = False
     yield b"\n]}\n"
-
-
-def _clean(value: Any) -> Any:
-    """The same value with secrets out of every string in it. Only JSON comes in, so it is never deep."""
-    match value:
-        case str():
-            return redact(value)
-        case list():
-            return [_clean(one) for one in cast("list[Any]", value)]
-        case dict():
-            return {redact(str(key)): _clean(one) for key, one in cast("dict[Any, Any]", value).items()}
-        case _:
-            return value

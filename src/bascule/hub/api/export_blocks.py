@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from bascule.hub.api.export_secrets import hide
 from bascule.hub.api.export_words import agent_name, who
 from bascule.model.entries import (
     AnyEntry,
@@ -29,7 +30,6 @@ from bascule.model.events import (
     StderrWritten,
     Unrecognised,
 )
-from bascule.policy.redact import redact
 from bascule.policy.visible import tame, visible
 
 TROUBLES = {
@@ -136,16 +136,16 @@ def _shown(images: tuple[Image, ...]) -> tuple[Image, ...]:
 
 
 def _exact(text: str) -> str:
-    return visible(redact(" ".join(text.split())))
+    return visible(hide(" ".join(text.split())))
 
 
 def _prose(text: str) -> Block:
-    return Block("prose", tame(redact(text)))
+    return Block("prose", tame(hide(text)))
 
 
 def _code(text: str) -> Block:
-    return Block("code", visible(redact(text)))
+    return Block("code", visible(hide(text)))
 
 
 def _note(words: str, more: str | None) -> Block:
-    return Block("note", visible(redact(f"{words}: {more}" if more else words)))
+    return Block("note", visible(hide(f"{words}: {more}" if more else words)))

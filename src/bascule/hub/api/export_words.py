@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import Raw
 
+from bascule.hub.api.export_secrets import hide
 from bascule.model.entries import ToolEntry
 from bascule.model.records import SessionRecord
-from bascule.policy.redact import redact
 from bascule.policy.visible import tame, visible
 
 VERBS = {
@@ -44,11 +44,11 @@ class Line(NamedTuple):
 
 
 def exact(text: str) -> str:
-    return visible(redact(text))
+    return visible(hide(text))
 
 
 def said(text: str) -> str:
-    return tame(redact(text))
+    return tame(hide(text))
 
 
 def one_line(text: str) -> str:

@@ -11,6 +11,7 @@ from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
+from bascule.hub.door.roles import Forbidden, allows
 from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
 from bascule.store.base import Edited
 
@@ -57,7 +58,10 @@ def _relative(path: str, cwd: str) -> str:
 
 
 async def export(call: Call[ExportQuery]) -> Response:
-    return export_answer(call.hub, call.record, call.body.format, show=call.body.show)
+    keep = call.body.keep_secrets
+    if keep and not allows(call.holder, "owner"):
+        raise Forbidden("Only the owner may export a session with what looks like a secret in it.")
+    return export_answer(call.hub, call.record, call.body.format, show=call.body.show, keep=keep)
 
 
 ONE = "/api/sessions/{session_id}"

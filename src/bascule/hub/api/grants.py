@@ -60,7 +60,12 @@ async def share(call: Call[ShareBody]) -> GrantMade:
     name = call.body.name or f"share of {record.title or record.session_id}"[:100]
     name = "".join(letter for letter in name if letter.isprintable()) or "share"
     grant, secret = await hub.grants.create(
-        name, "viewer", session_id=record.session_id, expires_in=call.body.expires_in, by=call.by.name
+        name,
+        "viewer",
+        session_id=record.session_id,
+        expires_in=call.body.expires_in,
+        by=call.by.name,
+        keeps_secrets=call.body.keep_secrets,
     )
     return GrantMade(grant=grant_view(grant), token=secret, link=f"{hub.doors.url}/s#token={secret}")
 

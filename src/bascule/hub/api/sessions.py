@@ -37,6 +37,8 @@ from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_commands import take_spawn
 from bascule.hub.api.session_lookup import devices_of
 from bascule.hub.api.views import session_view
+from bascule.hub.door.roles import sees_scrubbed
+from bascule.hub.live.scrubbed_rows import scrubbed_page
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
@@ -231,6 +233,8 @@ async def open_session(call: Call[PageQuery]) -> SessionOpened:
 async def events(call: Call[EventsQuery]) -> EventsPage:
     query = call.body
     rows = await call.hub.store.read(query.session_id, query.after, query.limit)
+    if sees_scrubbed(call.grant):
+        rows = scrubbed_page(rows)
     return EventsPage(events=[Raw(row.body) for row in rows], last=rows[-1].seq if rows else query.after)
 
 

@@ -43,6 +43,13 @@ def allows(grant: Grant, need: Need) -> bool:
     return need in ALLOWED.get(grant.role, frozenset[Need]())
 
 
+def sees_scrubbed(grant: Grant | None) -> bool:
+    """Whether what looks like a secret is hidden from it: from whoever has a link to read one session."""
+    if grant is None or grant.role != "viewer" or grant.session_id is None:
+        return False
+    return not grant.keeps_secrets
+
+
 def reaches(grant: Grant, session_id: str) -> bool:
     """A grant for one session opens that session alone."""
     return grant.session_id is None or grant.session_id == session_id

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from dataclasses import replace
 
+import msgspec
+
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Table
 from bascule.hub.api.responses import error_object
@@ -11,15 +13,17 @@ from bascule.hub.api.session_lookup import require_session
 from bascule.hub.api.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
 from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
-from bascule.hub.door.roles import Forbidden, allows, reaches
+from bascule.hub.door.roles import Forbidden, allows, reaches, sees_scrubbed
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.live.feed import Delivery, Subscription, events_message
 from bascule.hub.live.positions import WORDS, Reason
+from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.hub.wire.ws_protocol import BoundedSocket, text_frame
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, LimitReached, Refusal
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
+from bascule.policy.scrub import scrub_value
 
 log = logging.getLogger("bascule.hub")
 
@@ -41,7 +45,8 @@ class Watch:
     def __init__(self, socket: "BrowserSocket", session_id: str, after: int) -> None:
         self._socket = socket
         self.after = after
-        self.subscription: Subscription = socket.hub.feed.subscribe(session_id, after, self)
+        outlet = ScrubbedOutlet(self) if sees_scrubbed(socket.grant) else self
+        self.subscription: Subscription = socket.hub.feed.subscribe(session_id, after, outlet)
         self.task = asyncio.create_task(self._run(), name=f"socket catch-up {session_id}")
 
     def deliver(self, delivery: Delivery) -> None:
@@ -83,16 +88,21 @@ class BrowserSocket:
     # Out
 
     def send(self, message: object) -> None:
-        self.write(text_frame(encode(message)), asked=True)
+        data = encode(message)
+        if sees_scrubbed(self.grant):
+            data = encode(scrub_value(msgspec.json.decode(data)))
+        self.write(text_frame(data), asked=True)
 
     def notify(self, session_id: str | None, message: bytes) -> None:
         """Sends news about all sessions, if the grant may see them."""
         own = session_id is not None and session_id == self.grant.session_id
         if allows(self.grant, "viewer") or own:
-            self.write(text_frame(message))
+            self.tell(message)
 
     def tell(self, message: bytes) -> None:
         """Sends news about a session that this socket is subscribed to."""
+        if sees_scrubbed(self.grant):
+            message = encode(scrub_value(msgspec.json.decode(message)))
         self.write(text_frame(message))
 
     def write(self, frame: bytes, *, asked: bool = False) -> bool:
@@ -137,6 +147,7 @@ class BrowserSocket:
             await self._listen()
         finally:
             self.hub.feed.listeners.discard(self)
+            self.hub.notifier.present.leave(self)
             leave()
             await self._clean_up()
 

@@ -7,9 +7,11 @@ from collections import deque
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.door.open_streams import Ending
+from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.live.chat_events import ChatError, resync_message, sse_message, status_now
 from bascule.hub.live.feed import Delivery, Encoder, Subscription
 from bascule.hub.live.positions import Position
+from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError
 from bascule.model.faults import report
@@ -93,7 +95,8 @@ async def stream_session(call: AnyCall, record: SessionRecord, place: Position) 
     after = 0 if lost else place.seq
     reader = _Reader(after, epoch, call.hub.sse)
     leave = call.hub.open_streams.enter(call.holder, reader.end)
-    subscription = call.hub.feed.subscribe(record.session_id, after, reader)
+    outlet = ScrubbedOutlet(reader) if sees_scrubbed(call.holder) else reader
+    subscription = call.hub.feed.subscribe(record.session_id, after, outlet)
     await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch) if lost else b"") + status_now(record))
     tasks = [

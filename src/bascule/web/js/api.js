@@ -28,6 +28,7 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
       feed.call(type, /** @type {Operations[Name]['body']} */ ({ ...fields[0], sessionId }));
   return {
     ...machinesApi(feed),
+    ...notificationsApi(feed),
     /** @param {Operations['session:list']['body']} [where] */
     sessions: (where = {}) => feed.call('session:list', where),
     counts: () => feed.call('session:count', {}),
@@ -124,8 +125,9 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
      * The transcript as a file, with the name the server gives it.
      * @param {string} id
      * @param {'markdown' | 'html' | 'json'} format
+     * @param {boolean} keep secrets
      */
-    exported: (id, format) => exported(feed, id, format),
+    exported: (id, format, keep) => exported(feed, id, format, keep),
     /** @param {string} id */
     exportTicket: async (id) => {
       const answer = await got(feed, '/api/tickets', { purpose: 'export', sessionId: id });
@@ -217,6 +219,30 @@ function machinesApi(feed) {
   };
 }
 
+/** @param {import('./feed.js').Feed} feed */
+function notificationsApi(feed) {
+  return {
+    notifications: () => feed.call('notifications:show', {}),
+    /** @param {Operations['notifications:set']['body']} options */
+    setNotifications: (options) => feed.call('notifications:set', options),
+    /** @param {Operations['notifications:add']['body']} channel */
+    addChannel: (channel) => feed.call('notifications:add', channel),
+    /**
+     * @param {string} channelId
+     * @param {Omit<Operations['notifications:change']['body'], 'channelId'>} fields
+     */
+    changeChannel: (channelId, fields) => feed.call('notifications:change', { ...fields, channelId }),
+    /** @param {string} channelId */
+    removeChannel: (channelId) => feed.call('notifications:remove', { channelId }),
+    /** @param {string} channelId */
+    testChannel: (channelId) => feed.call('notifications:test', { channelId }),
+    /** @param {Operations['notifications:subscribe']['body']} subscription */
+    subscribePush: (subscription) => feed.call('notifications:subscribe', subscription),
+    /** @param {boolean} active somebody is at this page */
+    active: (active) => feed.call('notifications:active', { active }),
+  };
+}
+
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /** @param {import('./feed.js').Feed} feed */
@@ -252,9 +278,13 @@ function projectsApi(feed) {
  * @param {import('./feed.js').Feed} feed
  * @param {string} id
  * @param {string} format
+ * @param {boolean} keep
  */
-async function exported(feed, id, format) {
-  const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
+async function exported(feed, id, format, keep) {
+  const answer = await got(
+    feed,
+    `/api/sessions/${encodeURIComponent(id)}/export?format=${format}${keep ? '&keepSecrets=true' : ''}`,
+  );
   const name = /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
   return { name: name ?? `session.${format}`, blob: await answer.blob() };
 }

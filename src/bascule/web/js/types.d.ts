@@ -849,6 +849,62 @@ export interface LinkMade {
   addresses: ServerAddress[];
 }
 
+export interface ActiveBody {
+  active: boolean;
+}
+
+export interface ChannelAdd {
+  service: 'webhook' | 'ntfy' | 'slack' | 'discord' | 'telegram' | 'gotify';
+  name: string;
+  url: string;
+  secret?: string;
+  chat?: string;
+  kinds?: ('approval' | 'question' | 'ended' | 'finished' | 'limit' | 'machine')[];
+  projects?: string[];
+  showCommands?: boolean;
+}
+
+export interface NotificationsView {
+  channels: ChannelView[];
+  quietStart: string;
+  quietEnd: string;
+  finishedMinutes: number;
+  timeZone: string;
+  pushKey: string;
+  pushProblem: string;
+  ownChannel: string | null;
+}
+
+export interface ChannelChange {
+  channelId: string;
+  name?: string | null;
+  enabled?: boolean | null;
+  kinds?: ('approval' | 'question' | 'ended' | 'finished' | 'limit' | 'machine')[] | null;
+  projects?: string[] | null;
+  showCommands?: boolean | null;
+}
+
+export interface ChannelNamed {
+  channelId: string;
+}
+
+export interface NotifyOptions {
+  quietStart?: string;
+  quietEnd?: string;
+  finishedMinutes?: number;
+}
+
+export interface PushSubscribe {
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+}
+
+export interface ChannelTested {
+  ok: boolean;
+  message: string;
+}
+
 export interface PairingAnswer {
   pairingId: string;
   code: string;
@@ -1434,6 +1490,7 @@ export interface ShareBody {
   sessionId: string;
   name?: string | null;
   expiresIn?: number;
+  keepSecrets?: boolean;
 }
 
 export interface SessionView {
@@ -1865,6 +1922,25 @@ export interface Limits {
   quiet_seconds?: number;
 }
 
+export interface ChannelView {
+  id: string;
+  type: 'push' | 'command' | 'desktop' | 'webhook' | 'ntfy' | 'slack' | 'discord' | 'telegram' | 'gotify';
+  name: string;
+  host: string;
+  enabled: boolean;
+  kinds: ('approval' | 'question' | 'ended' | 'finished' | 'limit' | 'machine')[];
+  projects: string[];
+  showCommands: boolean;
+  mine: boolean;
+  hasSecret: boolean;
+  problem: string;
+  deliveredAt: string | null;
+  failedAt: string | null;
+  nextTryAt: string | null;
+  waiting: number;
+  givenUp: number;
+}
+
 export interface PairingView {
   id: string;
   code: string;
@@ -2235,6 +2311,14 @@ export interface Operations {
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
   'links:create': { body: LinkBody; answer: LinkMade };
+  'notifications:active': { body: ActiveBody; answer: Done };
+  'notifications:add': { body: ChannelAdd; answer: NotificationsView };
+  'notifications:change': { body: ChannelChange; answer: NotificationsView };
+  'notifications:remove': { body: ChannelNamed; answer: NotificationsView };
+  'notifications:set': { body: NotifyOptions; answer: NotificationsView };
+  'notifications:show': { body: Empty; answer: NotificationsView };
+  'notifications:subscribe': { body: PushSubscribe; answer: NotificationsView };
+  'notifications:test': { body: ChannelNamed; answer: ChannelTested };
   'pairings:answer': { body: PairingAnswer; answer: Done };
   'pairings:list': { body: Empty; answer: PairingList };
   'ping': { body: Empty; answer: Done };

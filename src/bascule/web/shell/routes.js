@@ -2,7 +2,17 @@
 
 /** @typedef {import('./state.js').Route} Route */
 
-const SETTINGS_PARTS = ['general', 'agents', 'devices', 'browsers', 'rules', 'limits', 'usage', 'audit'];
+const SETTINGS_PARTS = [
+  'general',
+  'agents',
+  'devices',
+  'browsers',
+  'rules',
+  'limits',
+  'notifications',
+  'usage',
+  'audit',
+];
 
 /** The screens with an address of their own. The server has a row for each in `hub/page/pages.py`. */
 export const SCREENS = /** @type {const} */ ({ start: '/', inbox: '/inbox', list: '/sessions', search: '/search' });

@@ -23,13 +23,24 @@ import { shareSession } from './sharing.js';
  * @param {string} id
  * @returns {Choice[]}
  */
-export const exportChoices = (app, id) =>
-  FORMATS.map(([format, label, note]) => ({
+export const exportChoices = (app, id) => [
+  ...FORMATS.map(([format, label, note]) => ({
     label,
     note,
     icon: 'export',
     run: () => void exportSession(app, id, format),
-  }));
+  })),
+  ...(app.store.get().me?.role === 'owner'
+    ? [
+        {
+          label: 'Export with secrets',
+          note: 'Markdown; keys and tokens are not hidden',
+          icon: 'export',
+          run: () => void exportSession(app, id, 'markdown', true),
+        },
+      ]
+    : []),
+];
 
 /**
  * @param {App} app

@@ -1,4 +1,4 @@
-/** A session as a file: Markdown to read, a page to look at, JSON to keep. The server writes it, without secrets. */
+/** A session as a file: Markdown to read, a page to look at, JSON to keep. The server writes it, and hides secrets. */
 
 /** @typedef {import('../app.js').App} App */
 
@@ -13,10 +13,11 @@ export const FORMATS = [
  * @param {App} app
  * @param {string} id
  * @param {'markdown' | 'html' | 'json'} format
+ * @param {boolean} [keep] what looks like a key or token stays; for an owner
  */
-export async function exportSession(app, id, format) {
+export async function exportSession(app, id, format, keep = false) {
   try {
-    const { name, blob } = await app.api.exported(id, format);
+    const { name, blob } = await app.api.exported(id, format, keep);
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = name;

@@ -53,6 +53,7 @@ class SessionLinks {
     this.problem = '';
     this.days = 7;
     this.name = ''; // whom it is for
+    this.keep = false; // keys and tokens are shown
     this.mine = ''; // what they are to call whoever shares
   }
 
@@ -72,7 +73,11 @@ class SessionLinks {
     try {
       if (this.nameless) await renameMe(this.app, this.mine.trim());
       const name = this.name.trim().slice(0, 100);
-      const made = await api.share(this.id, { expiresIn: this.days * DAY, ...(name ? { name } : {}) });
+      const made = await api.share(this.id, {
+        expiresIn: this.days * DAY,
+        keepSecrets: this.keep,
+        ...(name ? { name } : {}),
+      });
       // The address this page itself was reached by is the one that works for others, too.
       this.link = `${location.origin}/s#token=${made.token}`;
       this.name = '';
@@ -224,6 +229,15 @@ const makeForm = (links) =>
         },
         TIMES.map(([value, label]) => h('option', { value: String(value), selected: value === links.days }, label)),
       ),
+    ),
+    h(
+      'label',
+      { class: 'check' },
+      h('input', {
+        type: 'checkbox',
+        onchange: (/** @type {On<HTMLInputElement>} */ event) => (links.keep = event.currentTarget.checked),
+      }),
+      h('span', null, 'Show what looks like a key or token; otherwise it reads [hidden]'),
     ),
     h('button', { type: 'submit', class: 'button is-primary' }, 'Make a link'),
   );

@@ -12,6 +12,7 @@ import { limitsPart } from './limits.js';
 import { loadRules, rulesPart } from '../rules/rules.js';
 import { loadAgents } from '../connecting.js';
 import { pickedDevice, where } from './machine_picker.js';
+import { loadNotifications, notificationsPart } from './notifications.js';
 import { loadMachines, machinesPart } from './machines.js';
 import { agentsPart, generalPart } from './parts.js';
 import { stopEverything } from './stop_everything.js';
@@ -66,6 +67,13 @@ const PARTS = [
       const there = where(context);
       [loaded.settings, loaded.limits] = await Promise.all([app.api.settings(there), app.api.limits(there)]);
     },
+  },
+  {
+    name: 'notifications',
+    mark: 'bell',
+    label: 'Notifications',
+    draw: notificationsPart,
+    load: loadNotifications,
   },
   {
     name: 'usage',

@@ -1,0 +1,96 @@
+"""Builds the notifier from the hub's parts, and watches for machines that go away while they work."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.roles import allows
+from bascule.hub.switchboard import Switchboard
+from bascule.model.settings import Settings
+from bascule.notify.book import NotifyBook
+from bascule.notify.channels import Channel
+from bascule.notify.notifier import Notifier
+from bascule.notify.sending import Sender
+from bascule.notify.web_push import PushKeys
+from bascule.store.grants import Grant, GrantBook
+from bascule.store.protocols import HubStore
+
+AWAY_SECONDS = 60.0  # a machine that is back by then was not away
+NOBODY = "mailto:nobody@bascule.invalid"
+
+
+def build_notifier(
+    store: HubStore,
+    grants: GrantBook,
+    settings: Settings,
+    doors: Doorway,
+    clock: Callable[[], float],
+    steady: Callable[[], float],
+) -> Notifier:
+    folder = Path(settings.data_dir)
+    book = NotifyBook(folder, has_command=bool(settings.notify.command))
+    keys = PushKeys(folder, contact_of(settings), clock)
+    sender = Sender(
+        keys,
+        lambda: doors.url,
+        lambda: book.deny_key,
+        settings.notify.command,
+        clock,
+        settings.notify.push_hosts,
+    )
+    notifier = Notifier(
+        store, book, sender, lambda channel: may_deny(grants, channel), clock=clock, steady=steady
+    )
+    book.changed = notifier.options_changed
+    grants.on_revoked(lambda grant: _revoked(notifier, grant))
+    return notifier
+
+
+def contact_of(settings: Settings) -> str:
+    """Who a push service may write to. It wants an address, and refuses messages without one."""
+    public = settings.public_url if settings.public_url.startswith("https://") else ""
+    return settings.notify.contact or public or NOBODY
+
+
+def may_deny(grants: GrantBook, channel: Channel) -> bool | None:
+    """None: the browser that the channel is for is no longer trusted."""
+    if channel.type != "push":
+        return True
+    grant = grants.get(channel.grant_id)
+    return None if grant is None else allows(grant, "session_write")
+
+
+def _revoked(notifier: Notifier, grant: Grant) -> None:
+    for channel in notifier.book.remove_of_grant(grant.id):
+        notifier.forget(channel.id)
+
+
+class MachineWatch:
+    def __init__(self, board: Switchboard, notifier: Notifier, seconds: float = AWAY_SECONDS) -> None:
+        self._board, self._notifier, self._seconds = board, notifier, seconds
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._told: set[str] = set()
+
+    def changed(self) -> None:
+        for status in self._board.devices():
+            if status.online:
+                self._back(status.device)
+            elif status.device not in self._timers and status.device != self._board.this and status.running:
+                loop = asyncio.get_running_loop()
+                timer = loop.call_later(self._seconds, self._away, status.device, status.running)
+                self._timers[status.device] = timer
+
+    def _away(self, device: str, running: int) -> None:
+        status = self._board.status(device)
+        if status is not None and not status.online:
+            self._told.add(device)
+            self._notifier.machine_away(device, status.name, running)
+
+    def _back(self, device: str) -> None:
+        timer = self._timers.pop(device, None)
+        if timer is not None:
+            timer.cancel()
+        if device in self._told:
+            self._told.discard(device)
+            self._notifier.machine_back(device)

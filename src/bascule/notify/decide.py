@@ -1,0 +1,180 @@
+"""Decides what a person is told, and when. Pure: commits and the time come in, notices go out.
+
+A request is told once it has waited a moment (a rule may answer it at once), while nobody is at the page, and
+not in quiet hours. It is told once; when it is answered, a notice with the same tag takes its place.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from bascule.model.codec import timestamp
+from bascule.model.events import PermissionAnswered
+from bascule.model.lifecycle import Phase
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.notify.notice import Notice, cut
+from bascule.notify.notice_words import (
+    machine_notice,
+    request_notice,
+    session_notice,
+    waiting_many,
+)
+from bascule.store.base import Committed
+
+GRACE = (
+    2.0  # seconds that a request waits before anybody is told: a rule, or somebody at the page, may answer
+)
+LOOK_AGAIN = 5.0  # seconds until a request that is held back is looked at again
+BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all that follow
+# A person did it, or the agent is being started again: nobody has to be told.
+NOT_TOLD = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
+MAX_SESSIONS = 5000
+
+Key = tuple[str, str]
+
+
+class _Waiting:
+    """An open request that nobody has been told of."""
+
+    def __init__(self, notice: Notice, due: float) -> None:
+        self.notice, self.due = notice, due
+
+
+class Decider:
+    """`now` is a steady clock; `clock` the time of day, for what is written on a notice."""
+
+    def __init__(self, now: Callable[[], float], clock: Callable[[], float], finished_seconds: float) -> None:
+        self._now, self._clock = now, clock
+        self.finished_seconds = finished_seconds
+        self.grace = GRACE
+        self._waiting: dict[Key, _Waiting] = {}
+        self._told: dict[Key, Notice] = {}
+        self._many: dict[Key, Notice] = {}  # told together, under one notice
+        self._known: set[Key] = set()  # open before this server started: they were told then
+        self._sessions: dict[str, tuple[Phase, str | None]] = {}
+        self._running: dict[str, float] = {}  # since when
+        self._soon: list[Notice] = []  # of other kinds than requests
+        self._latest: deque[float] = deque(maxlen=BURST)
+
+    def seed(self, open_requests: Iterable[RequestRecord]) -> None:
+        self._known = {(one.session_id, one.request_id) for one in open_requests}
+
+    def committed(self, committed: Committed) -> list[Notice]:
+        """What must be said at once: that something which was told is over."""
+        record = committed.record
+        if record.found:
+            return []
+        settled = [notice for one in committed.requests for notice in self._request(record, one)]
+        if committed.changed:
+            self._session(record)
+        return settled
+
+    def machine_away(self, device: str, name: str, running: int) -> None:
+        self._soon.append(machine_notice(device, name, running, self._stamp()))
+
+    def machine_back(self, device: str) -> Notice:
+        return machine_notice(device, "", 0, self._stamp())
+
+    def due(self, *, looking: bool, quiet: bool) -> list[Notice]:
+        """What is to be told now. Requests that are held back stay; other news is not worth telling later."""
+        soon, self._soon = self._soon, []
+        told = [] if looking or quiet else soon
+        now = self._now()
+        for key, waiting in list(self._waiting.items()):
+            if waiting.due > now:
+                continue
+            if looking or quiet:
+                waiting.due = now + LOOK_AGAIN
+                continue
+            del self._waiting[key]
+            told += self._tell(key, waiting.notice)
+        return told
+
+    def next_due(self) -> float | None:
+        """When `due` has to be asked next; None: not before another commit."""
+        if self._soon:
+            return self._now()
+        return min((one.due for one in self._waiting.values()), default=None)
+
+    # Requests
+
+    def _request(self, record: SessionRecord, request: RequestRecord) -> list[Notice]:
+        key = (request.session_id, request.request_id)
+        if request.state == "open":
+            if key not in self._told and key not in self._many and key not in self._known:
+                notice = request_notice(record, request, self._stamp())
+                known = self._waiting.get(key)
+                self._waiting[key] = _Waiting(notice, known.due if known else self._now() + self.grace)
+            return []
+        self._known.discard(key)
+        self._waiting.pop(key, None)
+        told = self._told.pop(key, None)
+        if told is not None:
+            return [self._settled(told, request)]
+        if self._many.pop(key, None) is not None:
+            return [self._many_notice()]
+        return []
+
+    def _tell(self, key: Key, notice: Notice) -> list[Notice]:
+        now = self._now()
+        self._latest.append(now)
+        if self._many or (len(self._latest) == BURST and now - self._latest[0] < BURST_SECONDS):
+            self._many[key] = notice
+            return [self._many_notice()]
+        self._told[key] = notice
+        return [notice]
+
+    def _many_notice(self) -> Notice:
+        return waiting_many(len(self._many), self._stamp())
+
+    def _settled(self, told: Notice, request: RequestRecord) -> Notice:
+        return replace(
+            told, settled=True, title=_outcome(request), body=told.title, detail="", at=self._stamp()
+        )
+
+    # Sessions
+
+    def _session(self, record: SessionRecord) -> None:
+        name, now = record.session_id, self._now()
+        before = self._sessions.pop(name, None)
+        self._sessions[name] = (record.phase, record.ends_at)
+        if len(self._sessions) > MAX_SESSIONS:
+            self._running.pop(next(iter(self._sessions)), None)
+            self._sessions.pop(next(iter(self._sessions)))
+        began = self._running.get(name)
+        if record.phase is Phase.RUNNING:
+            self._running.setdefault(name, now)
+        else:
+            self._running.pop(name, None)
+        if before is None:
+            return
+        phase, ends_at = before
+        if record.phase is not phase:
+            self._phase_changed(record, phase, 0.0 if began is None else now - began)
+        if record.ends_at and record.ends_at != ends_at:
+            self._soon.append(session_notice(record, "limit", self._stamp()))
+
+    def _phase_changed(self, record: SessionRecord, before: Phase, worked: float) -> None:
+        long = worked >= self.finished_seconds > 0
+        if record.phase is Phase.FAILED or (
+            record.phase is Phase.ENDED and record.end_reason not in NOT_TOLD and not record.attempt
+        ):
+            self._soon.append(session_notice(record, "ended", self._stamp()))
+        elif (before, record.phase) == (Phase.RUNNING, Phase.WAITING) and not record.queued and long:
+            self._soon.append(session_notice(record, "finished", self._stamp(), worked))
+
+    def _stamp(self) -> str:
+        return timestamp(self._clock())
+
+
+def _outcome(request: RequestRecord) -> str:
+    """ "Denied by Ana"."""
+    if request.state == "withdrawn":
+        return "No longer asked"
+    answer = request.answer
+    done = "Answered"
+    if isinstance(answer, PermissionAnswered):
+        done = "Allowed" if answer.decision == "allow" else "Denied"
+    by = request.answered_by
+    return cut(f"{done} by {by}" if by else done, 120)

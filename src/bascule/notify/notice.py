@@ -1,0 +1,37 @@
+"""A notice: what a person is told outside the page, in the words each channel may use."""
+
+from msgspec import Struct
+
+from bascule.model.notices import NoticeKind as Kind
+
+MAX_TITLE = 120
+MAX_BODY = 240
+MAX_DETAIL = 600
+
+
+class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One with the same `tag` replaces the one before. `detail` is a command or a question of the agent: only
+    channels that may show commands get it."""
+
+    tag: str
+    kind: Kind
+    title: str
+    body: str
+    at: str
+    settled: bool = False  # it was answered, or is over: whoever shows the one before takes it away
+    detail: str = ""
+    session_id: str = ""
+    request_id: str = ""
+    input_sha256: str = ""  # of a permission request: a no is bound to exactly this
+    project: str = ""
+    path: str = "/"  # the place in the page to open
+
+    @property
+    def may_deny(self) -> bool:
+        return self.kind == "approval" and not self.settled and bool(self.request_id)
+
+
+def cut(text: str, longest: int) -> str:
+    """On one line, and no longer than that."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"

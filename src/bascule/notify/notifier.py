@@ -1,0 +1,188 @@
+"""The notifier: hears of every commit, has it decided what a person is told, and has each channel send it."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+
+from bascule.notify.book import NotifyBook
+from bascule.notify.channels import REPLACING, Channel
+from bascule.notify.decide import Decider
+from bascule.notify.notice import Notice
+from bascule.notify.outbox import LADDER, Failure, Health, Outbox
+from bascule.notify.presence import AtThePage
+from bascule.notify.sending import Sender
+from bascule.store.base import Committed
+from bascule.store.protocols import HubStore
+
+log = logging.getLogger(__name__)
+
+MayDeny = Callable[[Channel], bool | None]  # None: the channel's grant no longer holds
+
+
+class Notifier:
+    """`steady` never jumps; `clock` tells the time of day. One channel that is slow holds up no other."""
+
+    def __init__(
+        self,
+        store: HubStore,
+        book: NotifyBook,
+        sender: Sender,
+        may_deny: MayDeny,
+        *,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        ladder: Sequence[float] = LADDER,
+    ) -> None:
+        self.book, self.sender = book, sender
+        self.present = AtThePage(steady)
+        self._store, self._may_deny, self.ladder = store, may_deny, ladder
+        self._clock, self._steady = clock, steady
+        self.decider = Decider(steady, clock, book.now.finished_minutes * 60)
+        self._outboxes: dict[str, Outbox] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+        self._deciding: asyncio.Task[None] | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    async def start(self) -> None:
+        self.decider.seed(await self._store.open_requests())
+        self._stop_listening = self._store.listen(self._committed)
+        self._deciding = asyncio.create_task(self._decide(), name="notifications")
+
+    async def close(self) -> None:
+        self._stop_listening()
+        tasks = [*self._tasks.values(), *([self._deciding] if self._deciding else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+
+    def options_changed(self) -> None:
+        self.decider.finished_seconds = self.book.now.finished_minutes * 60
+        self._wake.set()
+
+    def health(self, channel_id: str) -> tuple[Health, int]:
+        """How it fares, and how many notices wait."""
+        outbox = self._outboxes.get(channel_id)
+        return (Health(), 0) if outbox is None else (outbox.health, len(outbox))
+
+    def forget(self, channel_id: str) -> None:
+        """The channel was removed."""
+        self._outboxes.pop(channel_id, None)
+        task = self._tasks.pop(channel_id, None)
+        if task is not None:
+            task.cancel()
+
+    async def test(self, channel: Channel, notice: Notice) -> str:
+        """Send it at once, past quiet hours and the queue. What the far side said; raises `Failure`."""
+        health = self._outbox(channel).health
+        try:
+            said = await self.sender.send(channel, notice, may_deny=False)
+        except Failure as failure:
+            health.failed_at, health.problem = self._clock(), failure.words
+            if failure.gone:
+                self._gone(channel, failure)
+            raise
+        health.delivered_at, health.problem = self._clock(), ""
+        return said
+
+    # Deciding
+
+    def machine_away(self, device: str, name: str, running: int) -> None:
+        self.decider.machine_away(device, name, running)
+        self._wake.set()
+
+    def machine_back(self, device: str) -> None:
+        self.dispatch(self.decider.machine_back(device))
+
+    def _committed(self, committed: Committed) -> None:
+        for notice in self.decider.committed(committed):
+            self.dispatch(notice)
+        if self.decider.next_due() is not None:
+            self._wake.set()
+
+    async def _decide(self) -> None:
+        while True:
+            self._wake.clear()
+            now = time.localtime(self._clock())
+            quiet = self.book.now.quiet.holds(now.tm_hour * 60 + now.tm_min)
+            for notice in self.decider.due(looking=self.present.somebody, quiet=quiet):
+                self.dispatch(notice)
+            due = self.decider.next_due()
+            wait = None if due is None else max(0.05, due - self._steady())
+            try:
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    # Sending
+
+    def dispatch(self, notice: Notice) -> None:
+        """To every channel that wants it. Nothing is awaited."""
+        for channel in self.book.channels():
+            if not channel.wants(notice):
+                continue
+            if self._outbox(channel).put(notice):
+                self._run(channel.id)
+
+    def _outbox(self, channel: Channel) -> Outbox:
+        if channel.id not in self._outboxes:
+            self._outboxes[channel.id] = Outbox(replaces=channel.type in REPLACING, ladder=self.ladder)
+        return self._outboxes[channel.id]
+
+    def _run(self, channel_id: str) -> None:
+        if channel_id not in self._tasks:
+            task = asyncio.create_task(self._send_all(channel_id), name=f"channel {channel_id}")
+            self._tasks[channel_id] = task
+            task.add_done_callback(lambda done: self._ended(channel_id, done))
+
+    def _ended(self, channel_id: str, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(channel_id) is task:
+            del self._tasks[channel_id]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("the channel %s stopped: %s", channel_id, error, exc_info=error)
+        # What came while it was ending.
+        elif not task.cancelled() and len(self._outboxes.get(channel_id, ())):
+            self._run(channel_id)
+
+    async def _send_all(self, channel_id: str) -> None:
+        outbox = self._outboxes[channel_id]
+        while len(outbox):
+            notice = outbox.begin(self._clock())
+            if notice is None:
+                await asyncio.sleep(max(0.01, (outbox.next_at() or 0.0) - self._clock()))
+                continue
+            channel = next((one for one in self.book.channels() if one.id == channel_id), None)
+            if channel is None:
+                return
+            try:
+                await self._send(channel, notice)
+            except Failure as failure:
+                if failure.gone:
+                    self._gone(channel, failure)
+                    return
+                outbox.failed(self._clock(), failure, random.random())
+            else:
+                outbox.succeeded(self._clock())
+
+    async def _send(self, channel: Channel, notice: Notice) -> None:
+        may_deny = self._may_deny(channel)
+        if may_deny is None:
+            raise Failure("the browser is no longer trusted", gone=True)
+        try:
+            await self.sender.send(channel, notice, may_deny=may_deny)
+        except Failure:
+            raise
+        except Exception as error:
+            log.exception("a notice could not be made for the channel %s", channel.id)
+            raise Failure(
+                f"it could not be made ({type(error).__name__}); the log has more", final=True
+            ) from error
+
+    def _gone(self, channel: Channel, failure: Failure) -> None:
+        log.info("notifications: %s is removed: %s", channel.name, failure.words)
+        self.book.remove(channel.id)
+        self.forget(channel.id)

@@ -1,0 +1,130 @@
+/** The form that adds a channel: each service says what it needs. What was typed stays when it is refused. */
+
+import { h } from '../../js/dom.js';
+import { errorOf } from '../../js/json.js';
+import { field, kindBoxes } from './notifications.js';
+
+/** @typedef {import('./parts.js').Context} Context */
+
+const USUAL = ['approval', 'question', 'ended', 'limit', 'machine'];
+/** @type {Record<string, {label: string, url: string, secret?: string, chat?: boolean}>} */
+const SERVICES = {
+  ntfy: { label: 'ntfy', url: 'https://ntfy.sh/my-topic', secret: 'Access token, if the topic needs one' },
+  slack: { label: 'Slack', url: 'https://hooks.slack.com/services/…' },
+  discord: { label: 'Discord', url: 'https://discord.com/api/webhooks/…' },
+  telegram: { label: 'Telegram', url: 'https://api.telegram.org', secret: 'Bot token', chat: true },
+  gotify: { label: 'Gotify', url: 'https://gotify.example', secret: 'Application token' },
+  webhook: { label: 'Webhook (JSON)', url: 'https://example.org/hook', secret: 'Secret that signs each message' },
+};
+
+/** @param {Context} context */
+const addButton = ({ loaded, again }) =>
+  h(
+    'div',
+    { 'data-key': 'add' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'button',
+        onclick: () => {
+          loaded.newChannel = { service: 'ntfy', name: '', url: '', secret: '', chat: '', projects: '', kinds: USUAL };
+          again();
+        },
+      },
+      'Add a channel',
+    ),
+  );
+
+/** @param {Context} context */
+export function channelForm(context) {
+  const { loaded, again } = context;
+  if (!loaded.newChannel) return addButton(context);
+  const draft = loaded.newChannel;
+  const service = SERVICES[draft.service];
+  const patch = (/** @type {object} */ fields) => {
+    Object.assign(draft, fields);
+    again();
+  };
+  const typed = (/** @type {string} */ name) => ({
+    value: draft[name],
+    autocomplete: 'off',
+    oninput: (/** @type {On<HTMLInputElement>} */ event) => (draft[name] = event.currentTarget.value),
+  });
+  return h(
+    'form',
+    {
+      class: 'card settings-card',
+      'aria-label': 'Add a channel',
+      'data-key': 'new',
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
+        event.preventDefault();
+        void add(context);
+      },
+    },
+    h('h3', null, 'Add a channel'),
+    draft.problem && h('p', { class: 'error-message', role: 'alert' }, draft.problem),
+    h(
+      'div',
+      { class: 'form-row' },
+      h(
+        'label',
+        { class: 'grow' },
+        h('span', null, 'Service'),
+        h(
+          'select',
+          {
+            class: 'input',
+            onchange: (/** @type {On<HTMLInputElement>} */ event) => patch({ service: event.currentTarget.value }),
+          },
+          Object.entries(SERVICES).map(([name, { label }]) =>
+            h('option', { value: name, selected: name === draft.service }, label),
+          ),
+        ),
+      ),
+      field('Name', { ...typed('name'), required: true, maxlength: 100, placeholder: 'My phone' }),
+    ),
+    field('Address', { ...typed('url'), required: true, placeholder: service.url }),
+    h(
+      'div',
+      { class: 'form-row' },
+      service.secret && field(service.secret, { ...typed('secret'), type: 'password' }),
+      service.chat && field('Chat', { ...typed('chat'), placeholder: '@name or number' }),
+      field('Only in these folders', { ...typed('projects'), placeholder: '/home/me/shop, …; empty: everywhere' }),
+    ),
+    kindBoxes(draft.kinds, Boolean(draft.showCommands), patch, 'the new channel'),
+    h(
+      'div',
+      { class: 'form-row' },
+      h('button', { type: 'submit', class: 'button is-primary' }, 'Add'),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'button quiet',
+          onclick: () => {
+            loaded.newChannel = null;
+            again();
+          },
+        },
+        'Cancel',
+      ),
+    ),
+  );
+}
+
+/** @param {Context} context */
+async function add({ app, loaded, again }) {
+  const { problem, projects, ...fields } = loaded.newChannel;
+  const folders = projects
+    .split(',')
+    .map((/** @type {string} */ one) => one.trim())
+    .filter(Boolean);
+  try {
+    loaded.notifications = await app.api.addChannel({ ...fields, projects: folders });
+    loaded.newChannel = null;
+  } catch (error) {
+    loaded.newChannel.problem = errorOf(error).message;
+  }
+  again();
+}

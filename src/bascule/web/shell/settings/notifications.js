@@ -1,0 +1,275 @@
+/** Notifications: this browser, channels to other services with their health, quiet hours. */
+
+import { h } from '../../js/dom.js';
+import { moment } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { table } from '../../js/tables.js';
+import { visible } from '../../js/visible.js';
+import { channelForm } from './channel_form.js';
+import { partHead, problem } from './parts.js';
+import { pushObstacle, turnOff, turnOn } from './push.js';
+
+/** @typedef {import('./parts.js').Context} Context */
+/** @typedef {import('../../js/types.d.ts').ChannelView} Channel */
+/** @typedef {import('../../js/types.d.ts').NotificationsView} View */
+
+export const KINDS = /** @type {const} */ ([
+  ['approval', 'Needs approval'],
+  ['question', 'Question'],
+  ['ended', 'Failed or ended'],
+  ['limit', 'A limit is near'],
+  ['machine', 'Machine away'],
+  ['finished', 'Long turn finished'],
+]);
+const TYPES = table({
+  push: 'Browser',
+  command: 'Command on the server',
+  desktop: 'Desktop of the server',
+  webhook: 'Webhook',
+  ntfy: 'ntfy',
+  slack: 'Slack',
+  discord: 'Discord',
+  telegram: 'Telegram',
+  gotify: 'Gotify',
+});
+
+/** @param {Context} context */
+export async function loadNotifications({ app, loaded }) {
+  loaded.notifications = await app.api.notifications();
+}
+
+/**
+ * Do something to the settings, and show what they are now.
+ * @param {Context} context
+ * @param {() => Promise<View>} work
+ */
+export async function change({ app, loaded, again }, work) {
+  try {
+    loaded.notifications = await work();
+  } catch (error) {
+    app.trouble(error);
+  }
+  again();
+}
+
+/**
+ * @param {Context} context
+ * @param {import('../state.js').State} state
+ */
+export function notificationsPart(context, state) {
+  const { loaded } = context;
+  /** @type {View | undefined} */
+  const view = loaded.notifications;
+  const owner = state.me?.role === 'owner';
+  return [
+    partHead(
+      'Notifications',
+      'Told once when something waits for you and nobody is at the page. What has been answered takes it away.',
+    ),
+    problem(loaded.problem),
+    view && thisBrowser(context, view),
+    view && owner && channelList(context, view),
+    view && owner && channelForm(context),
+    view && owner && quietCard(context, view),
+  ];
+}
+
+/**
+ * @param {Context} context
+ * @param {View} view
+ */
+function thisBrowser(context, view) {
+  const own = view.channels.find((one) => one.id === view.ownChannel);
+  const obstacle = view.pushProblem || pushObstacle();
+  return h(
+    'section',
+    { class: 'card settings-card', 'aria-label': 'This browser' },
+    h('h3', null, 'This browser'),
+    obstacle && !own
+      ? h('p', { class: 'note' }, icon('info', 14), h('span', null, obstacle))
+      : h('p', null, 'Encrypted for this browser alone. You can deny from a notification; to allow, open the session.'),
+    own && channelRow(context, own),
+    !own &&
+      h(
+        'div',
+        null,
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'button is-primary',
+            disabled: Boolean(obstacle),
+            onclick: () => void change(context, () => turnOn(context, view.pushKey)),
+          },
+          icon('bell', 14),
+          'Turn on',
+        ),
+      ),
+  );
+}
+
+/**
+ * @param {Context} context
+ * @param {View} view
+ */
+const channelList = (context, view) =>
+  h(
+    'section',
+    { class: 'card settings-card', 'aria-label': 'Channels' },
+    h('h3', null, 'Channels'),
+    view.channels.filter((one) => one.id !== view.ownChannel).map((one) => channelRow(context, one)),
+  );
+
+/**
+ * @param {Context} context
+ * @param {Channel} one
+ */
+function channelRow(context, one) {
+  const { app, loaded, again } = context;
+  const tested = loaded.tested?.[one.id];
+  const patch = (/** @type {object} */ fields) => void change(context, () => app.api.changeChannel(one.id, fields));
+  const test = async () => {
+    loaded.tested = { ...loaded.tested, [one.id]: { message: 'Sending…' } };
+    again();
+    const said = await app.api.testChannel(one.id).catch((error) => ({ ok: false, message: error.message }));
+    loaded.tested = { ...loaded.tested, [one.id]: said };
+    await loadNotifications(context).catch(app.trouble);
+    again();
+  };
+  const off = () => void change(context, () => (one.mine ? turnOff(context, one.id) : app.api.removeChannel(one.id)));
+  const fixed = one.type === 'command' || one.type === 'desktop';
+  return h(
+    'div',
+    { class: 'channel', 'data-key': one.id },
+    h(
+      'div',
+      { class: 'channel__head' },
+      h('b', null, visible(one.name)),
+      h('small', null, [TYPES[one.type], one.host].filter(Boolean).map(visible).join(' · ')),
+      h('span', { class: 'spacer' }),
+      h('button', { type: 'button', class: 'button is-small', onclick: () => void test() }, 'Send a test'),
+      fixed
+        ? h(
+            'button',
+            { type: 'button', class: 'button is-small quiet', onclick: () => patch({ enabled: !one.enabled }) },
+            one.enabled ? 'Turn off' : 'Turn on',
+          )
+        : h(
+            'button',
+            { type: 'button', class: 'button is-small quiet is-dangerous', onclick: off },
+            one.mine ? 'Turn off' : 'Remove',
+          ),
+    ),
+    h('p', { class: `channel__health ${one.problem ? 'is-bad' : ''}` }, healthWords(one, Date.now())),
+    tested &&
+      h(
+        'p',
+        { class: `channel__tested ${tested.ok === false ? 'is-bad' : ''}`, role: 'status' },
+        tested.ok === undefined ? '' : icon(tested.ok ? 'okc' : 'alert', 14),
+        visible(tested.message),
+      ),
+    one.enabled && kindBoxes(one.kinds, one.showCommands, patch, one.name),
+    one.projects.length > 0 && h('p', { class: 'hint' }, `Only in ${one.projects.map(visible).join(', ')}`),
+  );
+}
+
+/**
+ * "last delivered 12:05 · 2 wait, next try 12:07"
+ * @param {Channel} one
+ * @param {number} now
+ */
+export const healthWords = (one, now) =>
+  [
+    one.enabled ? '' : 'off',
+    one.problem ? `${visible(one.problem)}${one.failedAt ? ` (${moment(one.failedAt, now)})` : ''}` : '',
+    one.deliveredAt ? `last delivered ${moment(one.deliveredAt, now)}` : one.problem ? '' : 'nothing sent yet',
+    one.nextTryAt ? `next try ${moment(one.nextTryAt, now)}` : '',
+    one.waiting > 0 ? `${one.waiting} waiting` : '',
+    one.givenUp > 0 ? `${one.givenUp} given up` : '',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+/**
+ * What a channel is told, and whether it sees commands.
+ * @param {readonly string[]} kinds
+ * @param {boolean} commands
+ * @param {(fields: {kinds?: string[], showCommands?: boolean}) => void} patch
+ * @param {string} name
+ */
+export const kindBoxes = (kinds, commands, patch, name) =>
+  h(
+    'fieldset',
+    { class: 'channel__kinds' },
+    h('legend', { class: 'spoken' }, `What ${name || 'the channel'} is told`),
+    KINDS.map(([kind, label]) =>
+      checkbox(label, kinds.includes(kind), (on) =>
+        patch({ kinds: on ? [...kinds, kind] : kinds.filter((one) => one !== kind) }),
+      ),
+    ),
+    checkbox('Show commands', commands, (on) => patch({ showCommands: on })),
+  );
+
+/**
+ * @param {string} label
+ * @param {boolean} checked
+ * @param {(on: boolean) => void} set
+ */
+const checkbox = (label, checked, set) =>
+  h(
+    'label',
+    { class: 'check' },
+    h('input', {
+      type: 'checkbox',
+      checked,
+      onchange: (/** @type {On<HTMLInputElement>} */ event) => set(event.currentTarget.checked),
+    }),
+    h('span', null, label),
+  );
+
+/**
+ * @param {Context} context
+ * @param {View} view
+ */
+const quietCard = (context, view) =>
+  h(
+    'form',
+    {
+      class: 'card settings-card',
+      'aria-label': 'Quiet hours',
+      'data-key': `quiet ${view.quietStart} ${view.quietEnd} ${view.finishedMinutes}`,
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const options = {
+          quietStart: String(given.get('start') ?? ''),
+          quietEnd: String(given.get('end') ?? ''),
+          finishedMinutes: Number(given.get('minutes')),
+        };
+        void change(context, () => context.app.api.setNotifications(options));
+      },
+    },
+    h('h3', null, 'Quiet hours'),
+    h('p', null, `Nothing is sent then (${view.timeZone}). Requests that still wait are told when they are over.`),
+    h(
+      'div',
+      { class: 'form-row' },
+      field('From', { type: 'time', name: 'start', value: view.quietStart }),
+      field('To', { type: 'time', name: 'end', value: view.quietEnd }),
+      field('Minutes that make a turn long', {
+        type: 'number',
+        name: 'minutes',
+        min: 0,
+        max: 1440,
+        value: String(view.finishedMinutes),
+      }),
+      h('button', { type: 'submit', class: 'button' }, 'Save'),
+    ),
+  );
+
+/**
+ * @param {string} label
+ * @param {Record<string, any>} attributes
+ */
+export const field = (label, attributes) =>
+  h('label', { class: 'grow' }, h('span', null, label), h('input', { class: 'input', ...attributes }));

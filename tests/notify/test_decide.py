@@ -1,0 +1,151 @@
+"""What a person is told, and when: one notice per real request, replaced when it is answered."""
+
+import pytest
+from msgspec.structs import replace
+from tests.notify.requests import COMMAND, Clock, answered, asked, commit, record
+
+from bascule.model.lifecycle import Phase
+from bascule.notify.decide import GRACE, Decider
+from bascule.notify.notice import Notice
+
+FREE = {"looking": False, "quiet": False}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def decider(clock: Clock) -> Decider:
+    return Decider(clock, clock, 600)
+
+
+def told(decider: Decider, clock: Clock, seconds: float = GRACE) -> list[Notice]:
+    clock.at += seconds
+    return decider.due(**FREE)
+
+
+@pytest.mark.row("X2")
+def test_a_request_is_told_once_and_replaced_by_what_became_of_it(decider: Decider, clock: Clock) -> None:
+    request = asked()
+    assert decider.committed(commit(request)) == []
+    assert decider.due(**FREE) == []
+    (notice,) = told(decider, clock)
+    assert (notice.kind, notice.title, notice.path) == (
+        "approval",
+        "Fix the shop: needs approval",
+        "/sessions/s1",
+    )
+    assert notice.may_deny
+    assert notice.project == "/home/ana/shop"
+    # Neither more of the session's log nor time tells it again
+    decider.committed(commit(request))
+    assert told(decider, clock, 1000) == []
+    assert decider.next_due() is None
+    (settled,) = decider.committed(commit(answered(request)))
+    assert (settled.tag, settled.settled, settled.title) == (notice.tag, True, "Allowed by Ana")
+    assert not settled.may_deny
+    assert decider.committed(commit(replace(answered(request), state="delivered"))) == []
+
+
+def test_a_request_that_a_rule_answers_at_once_is_no_request_to_a_person(
+    decider: Decider, clock: Clock
+) -> None:
+    request = asked()
+    decider.committed(commit(request))
+    assert decider.committed(commit(answered(request, by="rule"))) == []
+    assert told(decider, clock, 60) == []
+
+
+def test_nothing_is_told_while_somebody_is_at_the_page_and_it_is_once_they_leave(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.committed(commit(asked()))
+    clock.at += GRACE
+    for _ in range(5):
+        assert decider.due(looking=True, quiet=False) == []
+        due = decider.next_due()
+        assert due is not None
+        clock.at = due
+    assert [one.request_id for one in decider.due(**FREE)] == ["r1"]
+
+
+def test_quiet_hours_hold_requests_back_and_drop_other_news(decider: Decider, clock: Clock) -> None:
+    decider.committed(commit(asked()))
+    decider.committed(commit(of=record("s2")))
+    decider.committed(commit(of=record("s2", Phase.FAILED, end_message="It is not installed.")))
+    clock.at += GRACE
+    assert decider.due(looking=False, quiet=True) == []
+    assert [one.kind for one in told(decider, clock, 3600)] == ["approval"]
+
+
+def test_the_third_request_in_ten_seconds_stands_for_all_that_follow(decider: Decider, clock: Clock) -> None:
+    requests = [asked(f"r{n}") for n in range(5)]
+    decider.committed(commit(*requests))
+    notices = told(decider, clock)
+    assert [one.request_id for one in notices] == ["r0", "r1", "", "", ""]
+    assert len({one.tag for one in notices}) == 3
+    assert notices[-1].title == "3 requests wait for you"
+    # The one that stands for several counts down, and is over with the last of them
+    titles = [decider.committed(commit(answered(one)))[0] for one in requests[2:]]
+    assert [(one.title, one.settled) for one in titles] == [
+        ("2 requests wait for you", False),
+        ("1 request waits for you", False),
+        ("Nothing waits any more", True),
+    ]
+
+
+def test_what_was_open_before_a_restart_is_not_told_again(decider: Decider, clock: Clock) -> None:
+    decider.seed([asked()])
+    decider.committed(commit(asked()))
+    assert told(decider, clock) == []
+
+
+def test_a_withdrawn_request_says_so(decider: Decider, clock: Clock) -> None:
+    request = asked()
+    decider.committed(commit(request))
+    told(decider, clock)
+    (settled,) = decider.committed(commit(replace(request, state="withdrawn", reason="ended")))
+    assert settled.title == "No longer asked"
+
+
+@pytest.mark.row("S61")
+def test_the_command_stands_in_the_detail_alone_and_without_its_key(decider: Decider, clock: Clock) -> None:
+    decider.committed(commit(asked(), asked("q1", kind="question")))
+    approval, question = told(decider, clock)
+    assert approval.detail == f"Bash: {COMMAND.partition('sk-')[0]}[hidden] make"
+    assert question.detail == "Which colour?"
+    for words in ("rm -r", "sk-ant", "colour"):
+        assert words not in approval.title + approval.body + question.title + question.body
+
+
+def test_a_session_that_fails_or_ends_by_itself_is_told_and_one_that_a_person_ended_is_not(
+    decider: Decider, clock: Clock
+) -> None:
+    for name, end in (("s1", "exited"), ("s2", "closed"), ("s3", "disconnected"), ("s4", "time_limit")):
+        decider.committed(commit(of=record(name)))
+        decider.committed(commit(of=record(name, Phase.ENDED, end_reason=end)))
+    decider.committed(commit(of=record("s5")))
+    decider.committed(commit(of=record("s5", Phase.FAILED)))
+    assert [one.session_id for one in told(decider, clock)] == ["s1", "s4", "s5"]
+
+
+def test_a_long_turn_is_told_when_it_is_over_and_a_limit_before_it_ends_a_session(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.committed(commit(of=record("s1")))
+    decider.committed(commit(of=record("s2")))
+    clock.at += 300
+    decider.committed(commit(of=record("s1", Phase.WAITING)))
+    clock.at += 300
+    decider.committed(commit(of=record("s2", Phase.WAITING)))
+    decider.committed(commit(of=record("s2", Phase.WAITING, ends_at="2026-01-01T00:00:00Z")))
+    notices = decider.due(**FREE)
+    assert [(one.kind, one.session_id) for one in notices] == [("finished", "s2"), ("limit", "s2")]
+    assert notices[0].body == "Finished after 10 minutes in shop"
+
+
+def test_sessions_found_in_an_agents_files_are_nobodys_news(decider: Decider, clock: Clock) -> None:
+    decider.committed(commit(asked(), of=record(found=True)))
+    assert told(decider, clock) == []

@@ -1,0 +1,158 @@
+"""Notifications in a browser: their settings, and what the worker shows, denies and closes."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, CDPSession, Worker, expect
+from tests.hub.running_hub import RunningHub, running_hub, until
+from tests.hub.scripted_device import append
+from tests.notify.push_service import BrowserKeys, Receiver, receiver
+from tests.waiting import PATIENCE
+from tests.web.axe import serious_on
+from tests.web.chrome import PHONE, needs_chromium, open_tab
+
+from bascule.model.events import PermissionAnswered
+from bascule.model.settings import NotifySettings
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+# A headless Chromium has no desktop to show notifications on and refuses the permission: the worker gets a
+# desktop that holds them by their tags, as browsers do.
+DESKTOP = """() => {
+  const desktop = (self.desktop = new Map());
+  ServiceWorkerRegistration.prototype.showNotification = async (title, options) => {
+    desktop.set(options.tag, { title, ...options, close: () => desktop.delete(options.tag) });
+  };
+  ServiceWorkerRegistration.prototype.getNotifications = async ({ tag } = {}) =>
+    [...desktop.values()].filter((one) => !tag || one.tag === tag);
+}"""
+SHOWN = """() => [...self.desktop.values()].map(
+  ({ title, tag, silent, actions }) =>
+    ({ title, tag, silent, actions: (actions ?? []).map((one) => one.action) }))"""
+PRESS = """async (action) => {
+  const [notification] = self.desktop.values();
+  const done = [];
+  const event = Object.assign(new Event('notificationclick'), { action, notification });
+  event.waitUntil = (work) => done.push(work);
+  self.dispatchEvent(event);
+  await Promise.all(done);
+}"""
+
+
+async def deliver(cdp: CDPSession, registration: str, hub: RunningHub, message: bytes) -> None:
+    """What the browser does with a message of the push service, once it has decrypted it."""
+    await cdp.send(
+        "ServiceWorker.deliverPushMessage",
+        {"origin": hub.url, "registrationId": registration, "data": message.decode()},
+    )
+
+
+async def shown(worker: Worker, wanted: Any) -> list[dict[str, Any]]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = await worker.evaluate(SHOWN)
+            if wanted(found):
+                return found
+            await asyncio.sleep(0.05)
+
+
+async def pushed(service: Receiver, keys: BrowserKeys) -> bytes:
+    return keys.decrypt((await asyncio.wait_for(service.requests.get(), PATIENCE)).body)
+
+
+@pytest.mark.row("X2")
+async def test_the_worker_shows_a_request_denies_it_and_replaces_one_answered_elsewhere(
+    tmp_path: Path, browser: Browser
+) -> None:
+    keys = BrowserKeys()
+    async with receiver() as service:
+        notify = NotifySettings(push_hosts=(f"127.0.0.1:{service.port}",))
+        async with running_hub(tmp_path, notify=notify) as hub, hub.client(hub.tokens["owner"]) as client:
+            hub.services.notifier.decider.grace = 0.0
+            body = {"endpoint": f"{service.url}/1", **keys.subscription}
+            assert (await client.post("/api/notifications/push", json=body)).status_code == 200
+            await hub.session()
+            tab = await open_tab(browser, hub.url, hub.tokens["owner"], service_workers="allow")
+            page = tab.page
+            cdp = await page.context.new_cdp_session(page)
+            found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+            def note(event: dict[str, Any]) -> None:
+                for one in event["registrations"]:
+                    if not found.done() and one["scopeURL"].startswith(hub.url):
+                        found.set_result(one["registrationId"])
+
+            cdp.on("ServiceWorker.workerRegistrationUpdated", note)
+            await cdp.send("ServiceWorker.enable")
+            await page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+            registration = await asyncio.wait_for(found, PATIENCE)
+            worker = page.context.service_workers[0]
+            await worker.evaluate(DESKTOP)
+            # Shown with Deny, and denied by it
+            await hub.ask_permission("s1")
+            await deliver(cdp, registration, hub, await pushed(service, keys))
+            (first,) = await shown(worker, lambda all: len(all) == 1)
+            assert first["title"] == "s1: needs approval"
+            assert first["actions"] == ["open", "deny"]
+            await worker.evaluate(PRESS, "deny")
+            message = await pushed(service, keys)
+            assert json.loads(message)["notification"]["title"].startswith("Denied by owner")
+            (said,) = await shown(worker, lambda all: len(all) == 1)
+            assert (said["title"], said["tag"], said["silent"]) == ("Denied", first["tag"], True)
+            # The page is in view: what was answered closes
+            await deliver(cdp, registration, hub, message)
+            await shown(worker, lambda all: all == [])
+            # Answered elsewhere while no page is in view: what was said takes its place
+            await hub.ask_permission("s1", "r2")
+            message = await pushed(service, keys)
+            await deliver(cdp, registration, hub, message)
+            await shown(worker, lambda all: [one["tag"] for one in all] == ["request s1 r2"])
+            # A click opens the session in the page that is there, and takes the notification away
+            await worker.evaluate(PRESS, "")
+            await page.wait_for_url("**/sessions/s1")
+            await shown(worker, lambda all: all == [])
+            await append(hub.store, "s1", PermissionAnswered("r2", "allow", "Mira"))
+            await worker.evaluate("() => { self.clients.matchAll = async () => []; }")
+            await deliver(cdp, registration, hub, await pushed(service, keys))
+            (replaced,) = await shown(worker, lambda all: all and all[0]["silent"])
+            assert (replaced["title"], replaced["tag"]) == ("Allowed by Mira", "request s1 r2")
+            assert tab.errors == []
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desktop", "phone"])
+async def test_channels_are_added_tested_and_removed_in_the_settings(
+    tmp_path: Path, browser: Browser, size: Any
+) -> None:
+    async with receiver() as far, running_hub(tmp_path) as hub:
+        options = {"size": size} if size else {}
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/settings/notifications", **options)
+        page = tab.page
+        await page.get_by_role("button", name="Add a channel").click()
+        form = page.get_by_role("form", name="Add a channel")
+        await form.get_by_label("Name").fill("My phone")
+        await form.get_by_label("Address").fill(far.url)
+        await form.get_by_role("button", name="Add", exact=True).click()
+        # Refused in words, and nothing that was typed is lost
+        await expect(form.get_by_role("alert")).to_contain_text("ends with a topic")
+        await expect(form.get_by_label("Name")).to_have_value("My phone")
+        await form.get_by_label("Address").fill(f"{far.url}/topic")
+        await form.get_by_role("button", name="Add", exact=True).click()
+        row = page.locator(".channel", has_text="My phone")
+        await row.get_by_role("button", name="Send a test").click()
+        await expect(row.get_by_role("status")).to_contain_text("answered 201")
+        await expect(row).to_contain_text("last delivered")
+        assert (await far.requests.get()).json["title"] == "A test from Bascule"
+        far.answers(403, "no such topic")
+        await row.get_by_role("button", name="Send a test").click()
+        await expect(row.get_by_role("status")).to_contain_text("answered 403: no such topic")
+        await page.get_by_label("From").fill("22:00")
+        await page.get_by_label("To", exact=True).fill("07:00")
+        await page.get_by_role("button", name="Save").click()
+        await until(lambda: hub.services.notifier.book.now.quiet.start == "22:00")
+        assert await serious_on(page) == []
+        await row.get_by_role("button", name="Remove").click()
+        await expect(row).to_have_count(0)
+        assert tab.errors == []
