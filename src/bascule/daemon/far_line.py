@@ -29,7 +29,8 @@ class FarLine:
         self._outflow = Outflow(store, lambda frame, priority: send(frame, Priority(priority)), close)
         self._audit = AuditOutflow(store, send, close)
         self._starting: asyncio.Task[None] | None = None
-        self._early: list[Resume | Ack | Watching | Fetch] = []  # that came before the outflow has begun
+        self._flowing = False  # the outflow has begun
+        self._early: list[Resume | Ack | Watching | Fetch] = []  # that came before
         self._host = host.attach(send, far=True)
 
     def receive(self, frame: AnyFrame) -> None:
@@ -38,10 +39,10 @@ class FarLine:
                 self._host.receive(frame)
                 self._starting = asyncio.create_task(self._start(frame), name="outflow start")
             case Resume() | Ack() | Watching() | Fetch():
-                if self._starting is None or not self._starting.done():
-                    self._early.append(frame)
-                else:
+                if self._flowing:
                     self._outflow.receive(frame)
+                else:
+                    self._early.append(frame)
             case AuditHeld():
                 self._audit.receive(frame)
             case _ if isinstance(frame, TAPE_FRAMES):
@@ -62,6 +63,7 @@ class FarLine:
         if lost:
             words = "the hub %s was restored from an older copy: %d rows that it had are sent again"
             log.warning(words, welcome.name, lost)
+        self._flowing = True
         for frame in self._early:
             self._outflow.receive(frame)
         self._early.clear()
