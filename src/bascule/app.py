@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import gc
-import importlib
 import logging
 import os
 import shlex
@@ -11,25 +10,24 @@ import signal
 import socket
 import sys
 import time
-import webbrowser
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+from starlette.applications import Starlette
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
-from bascule.config.load import data_folder
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.joining import Joining
-from bascule.daemon.launching import Launcher, histories_of
-from bascule.daemon.start_notices import Desktop, StartNotices, no_desktop
 from bascule.hub.app import build_app
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
+from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.server import HubServer, bind
 from bascule.launch.idempotent import IdempotentLaunches
@@ -37,36 +35,35 @@ from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of
 from bascule.lease_clock import LeaseClock
 from bascule.link.found import ListFound
-from bascule.link.frames import AnyFrame
 from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.remote.tunnels import Tunnels
-from bascule.service.this_service import starts_by_itself, user_service
 from bascule.state_folder import (
-    HubNote,
     ServerNote,
     prepare,
     read_hub_note,
     read_note,
-    remove_hub_note,
     remove_note,
-    write_hub_note,
     write_note,
 )
 from bascule.store.answers import AnswerBook
-from bascule.store.comparisons import ComparisonBook
 from bascule.store.devices import DeviceBook
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase
-from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
-
-if TYPE_CHECKING:
-    from bascule.daemon.uplink import LineEnd, Send
+from bascule.this_machine import (
+    HubNotes,
+    connect,
+    far_line,
+    open_host,
+    start_notices,
+    time_awake_or_asleep,
+    usual_data_folder,
+)
 
 log = logging.getLogger(__name__)
 
@@ -121,77 +118,20 @@ async def _serve(
     own: SqliteStore | None,
 ) -> None:
     """`own` is the store of this machine's agents; None when it runs none."""
-    agents = own is not None
     stop = _stop_on_signals()
-    url = _url(settings, listening)
     async with AsyncExitStack() as closing:
         lease = LeaseClock(folder)
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
-        device = Device.of(folder, settings.device_name or socket.gethostname())
         await store.refold()
-        book = await DeviceBook.open(store)
-        here = device.id if agents else ""
-        wait = FIRST_DEVICE_SECONDS if agents else 0.0
-        switchboard = Switchboard(book, wait, this=here, hub=device.id, name=device.name)
-        closing.push_async_callback(switchboard.close)
-        catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
-        projects = ProjectBook(store)
-        launches = launches_of(
-            settings, catalogue, partial(_folders, store, projects, switchboard, device.id)
-        )
-        closing.push_async_callback(launches.close)
-        limits = LimitsBook(folder, settings.limits)
-        offers = PromptOffers(time.monotonic)
-        # A machine would not accept our certificate for its own 127.0.0.1.
-        tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
-        joining = Joining(device.id, HubNotes(folder), time.time, _time_awake_or_asleep)
-        app = build_app(
-            store=store,
-            grants=grants,
-            projects=projects,
-            prompts=PromptBook(store),
-            switchboard=switchboard,
-            answer_book=await AnswerBook.open(store),
-            settings=settings,
-            clock=time.time,
-            launches=launches if settings.launch.enabled and agents else None,
-            offers=offers,
-            limits=limits,
-            replicas=store,
-            uplink=joining if agents else None,
-            tunnel_control=tunnels,
-            link_command=link_command(settings, sys.argv[0]),
-        )
-        notifier = app.state.hub.notifier
-        closing.push_async_callback(notifier.close)
-        await notifier.start()
-        if tunnels is not None:
-            closing.push_async_callback(tunnels.stop)
-            tunnels.allow = app.state.hub.doors.tunnelled
-            tunnels.start()
-        server = HubServer(app, settings)
-        serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
-        closing.push_async_callback(_stop_serving, server, serving)
-        host = None
-        if own is not None:
-            # A probe that was being started when we stopped has nobody else who knows it.
-            closing.callback(sweep_probes, mark_of(folder))
-            notices = start_notices(settings, device.name, url)
-            host = await _host(settings, own, catalogue, limits, device, notices)
-            closing.push_async_callback(host.close)
-        link = await _links(grants, folder, url, settings.public_url or url)
+        books = _Books(grants, await DeviceBook.open(store), await AnswerBook.open(store))
+        server = _Server(settings, folder, store, books, listening, closing, agents=own is not None)
+        serving = await server.begin()
+        host = await server.open_host(own) if own is not None else None
+        link = await _links(grants, folder, server.url, settings.public_url or server.url)
         closing.callback(remove_note, folder)
         if host is not None and own is not None:
-            local = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-            workbench = Workbench(TrustedSites(settings.launch.origins, grants), offers, local)
-            await _serve_bridge(settings, launches, workbench, closing)
-            # Last: agents are asked for their versions from here on, which must not hold up the link.
-            _connect(host, switchboard)
-            closing.push_async_callback(joining.close)
-            joining.open(partial(_far_line, host, own))
-            if (hub := read_hub_note(folder)) is not None:
-                joining.connect(hub.url, hub.token)
+            await server.connect(host, own)
         ready(link, host.sessions.taken_up() if host is not None else ())
         # What was built so far stays until the end. Without this the first full collection looks through all
         # of it (50,000 objects, about 20 ms) in the middle of somebody's turn; it would find a dozen.
@@ -201,6 +141,108 @@ async def _serve(
         await asyncio.wait({stopped, serving}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         log.info("stopping; agents go on")
+
+
+class _Books(NamedTuple):
+    grants: GrantBook
+    devices: DeviceBook
+    answers: AnswerBook
+
+
+class _Server:
+    """What a server is made of. Each step needs those before it; `closing` undoes them in the other order."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        store: HubDatabase,
+        books: _Books,
+        listening: socket.socket,
+        closing: AsyncExitStack,
+        *,
+        agents: bool,
+    ) -> None:
+        self._settings, self._folder, self._store, self._books = settings, folder, store, books
+        self._listening, self._closing, self._agents = listening, closing, agents
+        self.url = _url(settings, listening)
+        self._device = Device.of(folder, settings.device_name or socket.gethostname())
+        self._switchboard = self._open_switchboard()
+        self._catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
+        self._projects = ProjectBook(store)
+        folders = partial(_folders, store, self._projects, self._switchboard, self._device.id)
+        self._launches = launches_of(settings, self._catalogue, folders)
+        closing.push_async_callback(self._launches.close)
+        self._limits = LimitsBook(folder, settings.limits)
+        self._offers = PromptOffers(time.monotonic)
+        # A machine would not accept our certificate for its own 127.0.0.1.
+        self._tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
+        self._joining = Joining(self._device.id, HubNotes(folder), time.time, time_awake_or_asleep)
+        self._app = self._build_app()
+
+    def _open_switchboard(self) -> Switchboard:
+        here = self._device.id if self._agents else ""
+        wait = FIRST_DEVICE_SECONDS if self._agents else 0.0
+        switchboard = Switchboard(
+            self._books.devices, wait, this=here, hub=self._device.id, name=self._device.name
+        )
+        self._closing.push_async_callback(switchboard.close)
+        return switchboard
+
+    def _build_app(self) -> Starlette:
+        settings = self._settings
+        return build_app(
+            store=self._store,
+            grants=self._books.grants,
+            projects=self._projects,
+            prompts=PromptBook(self._store),
+            switchboard=self._switchboard,
+            answer_book=self._books.answers,
+            settings=settings,
+            clock=time.time,
+            launches=self._launches if settings.launch.enabled and self._agents else None,
+            offers=self._offers,
+            limits=self._limits,
+            replicas=self._store,
+            uplink=self._joining if self._agents else None,
+            tunnel_control=self._tunnels,
+            link_command=link_command(settings, sys.argv[0]),
+        )
+
+    async def begin(self) -> "asyncio.Task[None]":
+        """Serve people and machines."""
+        hub: Hub = self._app.state.hub
+        self._closing.push_async_callback(hub.notifier.close)
+        await hub.notifier.start()
+        if self._tunnels is not None:
+            self._closing.push_async_callback(self._tunnels.stop)
+            self._tunnels.allow = hub.doors.tunnelled
+            self._tunnels.start()
+        server = HubServer(self._app, self._settings)
+        serving = asyncio.create_task(server.serve(sockets=[self._listening]), name="http")
+        self._closing.push_async_callback(_stop_serving, server, serving)
+        return serving
+
+    async def open_host(self, own: SqliteStore) -> Host:
+        # A probe that was being started when we stopped has nobody else who knows it.
+        self._closing.callback(sweep_probes, mark_of(self._folder))
+        notices = start_notices(self._settings, self._device.name, self.url)
+        host = await open_host(self._settings, own, self._catalogue, self._limits, self._device, notices)
+        self._closing.push_async_callback(host.close)
+        return host
+
+    async def connect(self, host: Host, own: SqliteStore) -> None:
+        """Last: agents are asked for their versions from here on, which must not hold up the link."""
+        local = self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        sites = TrustedSites(self._settings.launch.origins, self._books.grants)
+        await _serve_bridge(
+            self._settings, self._launches, Workbench(sites, self._offers, local), self._closing
+        )
+        connect(host, self._switchboard)
+        self._closing.push_async_callback(self._joining.close)
+        self._joining.open(partial(far_line, host, own))
+        if (hub := read_hub_note(self._folder)) is not None:
+            self._joining.connect(hub.url, hub.token)
 
 
 def link_command(settings: Settings, program: str) -> str:
@@ -227,114 +269,6 @@ async def _serve_bridge(
     closing.callback(listening.close)
     await launches.launches.sweep()
     await closing.enter_async_context(serving_bridge(listening, launches, workbench.sites, workbench))
-
-
-async def _host(
-    settings: Settings,
-    store: SqliteStore,
-    catalogue: Catalogue,
-    limits: LimitsBook,
-    device: Device,
-    notices: StartNotices,
-) -> Host:
-    """This machine's daemon, with the sessions that were running."""
-    mark = mark_of(Path(settings.data_dir))
-    left = await asyncio.to_thread(sweep_probes, mark)
-    if left:
-        log.info("ended %d programs that were only asked for their version", left)
-    launcher = Launcher(catalogue, settings, dict(os.environ), mark)
-    histories = tuple(histories_of(catalogue))
-    books = (await RuleBook.open(store), ComparisonBook(store))
-    clocks = (time.time, time.monotonic)
-    host = Host(
-        store,
-        *books,
-        launcher,
-        settings,
-        device,
-        *clocks,
-        histories,
-        limits=limits,
-        notices=notices,
-        starts_by_itself=partial(_starts_by_itself, settings),
-    )
-    await host.open()
-    return host
-
-
-def start_notices(settings: Settings, device: str, url: str) -> StartNotices:
-    """Links lead to this machine's own server: one that a hub served, the hub could press the button of."""
-    public = (settings.public_url or url).rstrip("/")
-
-    async def open_page(session_id: str) -> None:
-        await asyncio.to_thread(webbrowser.open, f"{url}/sessions/{session_id}")
-
-    def link(token: str) -> str:
-        return f"{public}/#approve={token}"
-
-    return StartNotices(settings.starts, device, show_on_desktop, link, open_page)
-
-
-async def show_on_desktop(
-    title: str, body: str, actions: Mapping[str, Callable[[], Awaitable[None]]], seconds: float
-) -> None:
-    """On this machine's screen. Imported with the first one; where the part is missing, none is shown."""
-    try:
-        show: Desktop = importlib.import_module("bascule.notify.desktop").show
-    except ImportError:
-        show = no_desktop
-    await show(title, body, actions, seconds)
-
-
-def _starts_by_itself(settings: Settings) -> bool:
-    usual = usual_data_folder()
-    named = None if settings.data_dir == usual else settings.data_dir
-    return starts_by_itself(user_service(named, os.environ), settings.data_dir, usual)
-
-
-def usual_data_folder() -> str:
-    """The state folder of a server that is started without naming one."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
-    return data_folder(plain, {})
-
-
-def _connect(host: Host, switchboard: Switchboard) -> None:
-    """Join the daemon to the hub by a link in memory."""
-    loop = asyncio.get_running_loop()
-
-    def down(frame: AnyFrame) -> None:
-        loop.call_soon(host_line.receive, frame)
-
-    def up(frame: AnyFrame) -> None:
-        loop.call_soon(hub_line.receive, frame)
-
-    hub_line = switchboard.attach(down, host.tapes)
-    host_line = host.attach(up)
-
-
-def _far_line(host: Host, store: SqliteStore, send: "Send", close: Callable[[str], None]) -> "LineEnd":
-    """The daemon's end of a connection to another machine's hub, imported when there is one."""
-    from bascule.daemon.far_line import FarLine  # noqa: PLC0415 - only machines that have joined a hub pay for it
-
-    return FarLine(host, store, host.tapes, send, close)
-
-
-class HubNotes:
-    """Keeps the hub that this machine has joined in the state folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def write(self, url: str, token: str) -> None:
-        write_hub_note(self._folder, HubNote(url, token))
-
-    def remove(self) -> None:
-        remove_hub_note(self._folder)
-
-
-def _time_awake_or_asleep() -> float:
-    """A steady clock that goes on while the machine sleeps, where there is one."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 async def _folders(
