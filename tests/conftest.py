@@ -10,6 +10,7 @@ import itertools
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,17 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def mix(items: list[pytest.Item]) -> None:
-    """Tests of the page need the processor, most others wait: mixed file by file, both go on at once."""
+    """Tests of the page need the processor, those of processes mostly wait: mixed file by file, both go on at
+    once, to the end. The order is the same in every worker and every run."""
+    root = Path(__file__).parent
     files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
-    web = Path(__file__).parent / "web"
-    page = [group for group in files if group[0].path.parent == web]
-    others = [group for group in files if group[0].path.parent != web]
-    places = {
-        round((number + 0.5) * len(others) / max(1, len(page))): group for number, group in enumerate(page)
-    }
-    if len(places) == len(page):  # otherwise so few files were chosen that their order does not matter
-        mixed = [one for n, group in enumerate([*others, []]) for one in [*places.get(n, []), *group]]
-        items[:] = mixed
+    files.sort(key=lambda group: zlib.crc32(str(group[0].path.relative_to(root)).encode()))
+    items[:] = [one for group in files for one in group]
 
 
 @pytest.hookimpl(tryfirst=True)
