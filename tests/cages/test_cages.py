@@ -15,7 +15,7 @@ from bascule.model.errors import BadDirectory, NotSupported
 from bascule.model.events import SessionStarted
 
 LANDLOCK = Cage("landlock", 7)
-NEEDS = Needs(programs=("/opt/agent",), writes=("/home/u/.agent",), temp="/state/t", ports=(8080,))
+NEEDS = Needs(programs=("/opt/agent",), writes=("/srv/u/.agent",), temp="/state/t", ports=(8080,))
 
 
 def wanted(level: str | None) -> SessionStarted:
@@ -93,15 +93,15 @@ def test_each_level_writes_runs_and_connects_as_its_name_says():
     assert only["sandboxed"].ports == only["read_only"].ports == (443, 8080)
     runs = {path for letters, path in only["read_only"].rules if "x" in letters}
     assert "/opt/agent" in runs
-    assert not runs & {"/usr", "/bin", ".", "/state/t", "/home/u/.agent"}
+    assert not runs & {"/usr", "/bin", ".", "/state/t", "/srv/u/.agent"}
 
 
 def test_the_profile_for_macos_denies_by_default_and_quotes_paths():
-    profile = seatbelt.profile(reach_of("sandboxed", NEEDS), '/Users/a/my "project"')
+    profile = seatbelt.profile(reach_of("sandboxed", NEEDS), '/srv/a/my "project"')
     lines = profile.splitlines()
     assert lines[1] == "(deny default)"
-    assert '(allow file-read* (subpath "/Users/a/my \\"project\\""))' in lines
-    assert '(allow file-write* (subpath "/Users/a/my \\"project\\""))' not in lines
+    assert '(allow file-read* (subpath "/srv/a/my \\"project\\""))' in lines
+    assert '(allow file-write* (subpath "/srv/a/my \\"project\\""))' not in lines
     assert '(allow file-write* (subpath "/state/t"))' in lines
     assert '(allow network-outbound (remote tcp "*:8080"))' in lines
     assert not [line for line in lines if line.startswith("(allow network*")]
@@ -118,11 +118,11 @@ def test_read_only_on_macos_runs_the_agent_alone():
 
 
 def test_bubblewrap_mounts_what_is_named_and_the_project_last_of_its_kind():
-    reach = reach_of("project_scoped", Needs(reads=("/home/u/.agent",), writes=("/home/u/.agent/log",)))
+    reach = reach_of("project_scoped", Needs(reads=("/srv/u/.agent",), writes=("/srv/u/.agent/log",)))
     words = bubblewrap.wrapped("/bin/bwrap", reach, "/code/p", ["agent", "--x"])
     mounts = list(itertools.pairwise(words))
-    assert ("--ro-bind-try", "/home/u/.agent") in mounts
-    assert ("--bind-try", "/home/u/.agent/log") in mounts
+    assert ("--ro-bind-try", "/srv/u/.agent") in mounts
+    assert ("--bind-try", "/srv/u/.agent/log") in mounts
     assert ("--bind-try", "/code/p") in mounts
     assert ("--ro-bind-try", "/lib64/ld-linux-x86-64.so.2") not in mounts  # it is in a folder that is mounted
     assert words[-5:] == ("--chdir", "/code/p", "--", "agent", "--x")
@@ -135,8 +135,8 @@ def test_a_programs_package_is_found_and_a_folder_around_the_home_is_not(tmp_pat
     found = program_files([str(package / "cli.js")], {"PATH": str(Path(sys.executable).parent), "HOME": "/h"})
     assert str(tmp_path / "lib" / "node_modules") in found
     assert any(one.endswith("python3") for one in found)
-    env = {"PATH": "/usr/bin:relative:/home:/home/u:/home/u/bin", "HOME": "/home/u"}
-    assert path_folders(env) == ("/usr/bin", "/home/u/bin")
+    env = {"PATH": "/usr/bin:relative:/srv:/srv/u:/srv/u/bin", "HOME": "/srv/u"}
+    assert path_folders(env) == ("/usr/bin", "/srv/u/bin")
     (tmp_path / "home" / ".local" / "bin").mkdir(parents=True)
     own = tmp_path / "home" / ".local" / "bin" / "agent"
     own.write_text("")

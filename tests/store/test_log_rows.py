@@ -144,7 +144,7 @@ async def test_what_the_row_lacks_is_folded_from_the_log_before_and_after_a_rest
     assert [record] == await store.live_sessions()
     assert (await store.page("s1")).seq == seq + 2
     await store.append(step(seq + 3, UsageChanged(used=80), out_offset=103))
-    assert (await store.session("s1")) == replace(record, seq=seq + 3, context_used=80)
+    assert (await store.session("s1")) == replace(record, seq=seq + 3, context_used=80, turn_tokens=80)
 
 
 async def test_a_tool_that_confirms_an_answer_is_written_with_it(store: SqliteStore) -> None:

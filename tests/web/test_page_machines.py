@@ -248,7 +248,7 @@ async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
         tab = await open_page(browser, machines, "/settings/devices", size)
         page = tab.page
         card = page.locator(f".machine[data-key={LAPTOP}]")
-        for words in ("OpenCode 0.9.1", "/srv/code", "Port the parser", "yes, when the machine starts"):
+        for words in ("OpenCode 0.9.1", "/srv/code", "Port the parser", "yes, as a service"):
             await expect(card.locator(".facts")).to_contain_text(words)
         here = page.locator(f".machine[data-key={TOWER}]")
         await expect(here).to_contain_text("this server")

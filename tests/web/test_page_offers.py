@@ -81,7 +81,7 @@ async def test_a_plan_that_the_agent_keeps_for_itself_is_no_change_of_the_projec
     hub: RunningHub, browser: Browser
 ) -> None:
     await begun(hub)
-    for n, path in enumerate(["/code/lantern/wick.py", "/home/ana/.claude/plans/trim.md"]):
+    for n, path in enumerate(["/code/lantern/wick.py", "/srv/ana/.claude/plans/trim.md"]):
         started = ToolStarted(f"t{n}", "Edit", path, "edit")
         diff = Diff(path, "@@ -1 +1 @@\n-a\n+b\n", 1, 1)
         await append(hub.store, "s1", started, ToolChanged(f"t{n}", "done", diffs=(diff,)))

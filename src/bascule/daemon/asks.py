@@ -17,9 +17,7 @@ WENT_AWAY = "The device went away before it answered."
 
 
 class Line(Protocol):
-    """Where an answer goes. `far`: to a hub in another process, which may be anybody's."""
-
-    far: bool
+    """Where an answer goes."""
 
     def send(self, frame: AnyFrame) -> None: ...
 
@@ -52,14 +50,14 @@ class Working:
 
 
 class Asks:
-    """`answer` gets the ask and whether it is from afar; it never raises, but for being cancelled.
+    """`answer` never raises, but for being cancelled.
 
     Answers go to the line that asked.
     """
 
     def __init__(
         self,
-        answer: Callable[[Ask, bool], Awaitable[Reply]],
+        answer: Callable[[Ask], Awaitable[Reply]],
         conditions: Callable[[Command[Any]], Conditions],
         steady: Callable[[], float],
     ) -> None:
@@ -108,7 +106,7 @@ class Asks:
         task.add_done_callback(lambda _: self._ended(key, working))
 
     async def _work(self, taken: Taken) -> None:
-        taken.line.send(await self._answer(taken.ask, taken.line.far))
+        taken.line.send(await self._answer(taken.ask))
 
     def _ended(self, key: tuple[Line, int], working: Working) -> None:
         if self._at_work.get(key) is working:

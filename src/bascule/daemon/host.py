@@ -4,7 +4,6 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -289,9 +288,9 @@ class Host:
 
     # Commands
 
-    async def _answer(self, ask: Ask, far: bool) -> Reply:
+    async def _answer(self, ask: Ask) -> Reply:
         try:
-            result = await self._do(Envelope(ask.command, ask.by, ask.key), far=far)
+            result = await self._do(Envelope(ask.command, ask.by, ask.key))
         except BasculeError as error:
             return Reply(ask.ask, refusal=error.refusal())
         except asyncio.CancelledError:
@@ -303,31 +302,31 @@ class Host:
             self._look_at_state()
         return Reply(ask.ask, Raw(result))
 
-    async def _do(self, envelope: Envelope[Any], *, far: bool = False) -> bytes:
+    async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
         if handler.stores:
             self._check_storage()
         if handler.once:
-            return await self._once.do(envelope, partial(self._run, far=far))
-        return encode(await self._run(envelope, far=far))
+            return await self._once.do(envelope, self._run)
+        return encode(await self._run(envelope))
 
-    async def _run(self, envelope: Envelope[Any], *, far: bool) -> Struct:
+    async def _run(self, envelope: Envelope[Any]) -> Struct:
         handler = self._handlers.of(envelope.command)
         if not handler.alone:
-            return await self._begin(handler, envelope, far=far)
+            return await self._begin(handler, envelope)
         async with self._one_at_a_time:
-            return await self._begin(handler, envelope, far=far)
+            return await self._begin(handler, envelope)
 
-    async def _begin(self, handler: Handler, envelope: Envelope[Any], *, far: bool) -> Struct:
+    async def _begin(self, handler: Handler, envelope: Envelope[Any]) -> Struct:
         if not handler.begins:
             return await handler.run(envelope)
         self._machine.check_not_paused()
-        if far:
-            self._far_spawns.take(envelope.command)
         return await self._gate.admit(envelope)
 
     async def _run_admitted(self, envelope: Envelope[Any]) -> Struct:
+        if envelope.by.via:  # a hub elsewhere asks: what it says of its own limit does not count
+            self._far_spawns.take(envelope.command)
         return await self._handlers.of(envelope.command).run(envelope)
 
     async def _run_approved(self, envelope: Envelope[Any]) -> Struct:

@@ -102,6 +102,10 @@ def _listed_alike(before: SessionRecord, now: SessionRecord) -> bool:
         context_used=now.context_used,
         context_size=now.context_size,
         cost_usd=now.cost_usd,
+        cents=now.cents,
+        tokens=now.tokens,
+        turn_tokens=now.turn_tokens,
+        spent=now.spent,
     )
 
 
