@@ -167,7 +167,7 @@ function factsLine(state, session) {
 const levelFact = ({ capability }) =>
   capability &&
   capability !== 'full' && [
-    h('span', { title: LEVELS[capability]?.note ?? '' }, icon('shield', 14), levelName(capability)),
+    h('span', { title: LEVELS[capability]?.note ?? '' }, icon('lock', 14), levelName(capability)),
     h('i', null, '·'),
   ];
 

@@ -23,7 +23,7 @@ export function levelOf(device, chosen) {
 export function levelChip(device, chosen, choose) {
   const offered = device?.levels ?? ['full'];
   const level = levelOf(device, chosen);
-  const label = [icon('shield', 14), levelName(level)];
+  const label = [icon('lock', 14), levelName(level)];
   if (offered.length < 2) return h('span', { class: 'chip k-level', 'data-key': 'level' }, label);
   return h(
     'button',
