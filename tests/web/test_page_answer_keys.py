@@ -31,10 +31,12 @@ async def test_after_an_answer_the_next_letters_go_into_the_message(
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/rates", size=size)
         page, keys = tab.page, tab.page.keyboard
         await expect(tab.ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
+        send = tab.ask.get_by_role("button", name="Send answers")
         await keys.press("Control+.")
+        await page.wait_for_function("document.activeElement?.closest('.request')")
         await keys.press("1")
         await keys.press("4")
-        send = tab.ask.get_by_role("button", name="Send answers")
+        await expect(send).to_be_enabled()
         await send.focus()
         await keys.press("Enter")
         await until(lambda: len(told(hub)) > 0)
