@@ -35,6 +35,10 @@ export class TaskBox {
     this.text = this.#textBox();
     this.area = this.text.area;
     this.menu = this.#offers(prompts);
+    // A slash may be typed before the page is connected: what is offered comes with the library.
+    app.store.subscribe((now, before) => {
+      if (now.prompts && !before.prompts && this.area.value.startsWith('/')) this.menu.look();
+    });
     this.longRow = h('div');
     this.shots = h('div');
     this.limit = h('p', { id: 'task-limit', class: 'error-message', hidden: true });
