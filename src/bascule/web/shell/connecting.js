@@ -14,6 +14,7 @@ import { FIRST } from './state.js';
  * @property {import('../js/api.js').Api} api
  * @property {import('./live.js').Live} live
  * @property {import('./session_list.js').SessionList} list
+ * @property {import('./pushes.js').Pushes} pushes
  * @property {import('./frames/frames.js').Frames} frames
  * @property {(route: import('./state.js').Route) => void} go
  * @property {() => Promise<void>} sendHeld
@@ -87,7 +88,8 @@ export function createConnecting(context) {
  * Everything the lists show: sessions, requests, devices, projects and agents.
  * @param {Context} context
  */
-async function loadAll({ store, api, live, list, note }) {
+async function loadAll({ store, api, live, list, pushes, note }) {
+  const replay = pushes.replayAfter();
   const [listed, requests, devices, projects] = await Promise.all([
     list.load(),
     live.requests.list(),
@@ -101,6 +103,7 @@ async function loadAll({ store, api, live, list, note }) {
     projects,
     loaded: true,
   });
+  replay();
   live.requests.set(requests);
   await live.recognise();
   store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));

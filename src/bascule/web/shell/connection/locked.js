@@ -116,6 +116,7 @@ const pasteForm = (enter) =>
   h(
     'form',
     {
+      'data-key': 'paste', // what stands above it changes once the server has said why
       onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
         enter(event.currentTarget.querySelector('input')?.value ?? '');
