@@ -15,7 +15,8 @@ from tests.link.frame_strategies import COMMANDS, DOWN, UP, frames, made
 
 from bascule.daemon.idempotency import body_sha256
 from bascule.link import wire
-from bascule.link.frames import Ask, Ping, Reply, SessionOutput, TapePiece
+from bascule.link.frames import Ask, Ping, Reply, SessionOutput
+from bascule.link.tape_frames import TapePiece
 from bascule.link.wire import (
     HEADER,
     MAX_FRAME,

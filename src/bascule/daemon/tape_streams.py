@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import get_args
 
-from bascule.link.frames import (
-    AnyFrame,
+from bascule.link.frames import AnyFrame
+from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
+from bascule.link.tape_frames import (
     AskFirst,
     ClaimSeat,
     CloseTape,
@@ -27,7 +28,6 @@ from bascule.link.frames import (
     TapeTyped,
     ToldFirst,
 )
-from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
 from bascule.model.errors import BasculeError
 
 PIECE = 16 * 1024
