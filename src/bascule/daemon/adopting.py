@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.driver_table import shared
-from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.driver_table import SHARED, TERMINAL, shared
+from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
 from bascule.daemon.processes.labels import with_label
 from bascule.daemon.processes.shared_processes import lost

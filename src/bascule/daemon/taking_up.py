@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from bascule.daemon.adopting import STRONG_MODES, Adopter
 from bascule.daemon.device import Device
-from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.driver_table import SHARED, TERMINAL
+from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.labels import Label, Labelled
 from bascule.model.commands import Actor

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bascule.daemon.launching import SHARED
+from bascule.daemon.driver_table import SHARED
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.lost_sessions import LostSessions, how
 from bascule.daemon.processes.reconnecting import PAUSES, Reconnecting
