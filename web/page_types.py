@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from bascule.api.answers import AuditPage, EntriesPage, EventsPage, RequestView, SessionOpened
 from bascule.hub.api.operation import Operation
-from bascule.hub.app import operation_table
+from bascule.hub.operations import operation_table
 from bascule.link.machine import AgentInfo
 from bascule.model import entries, entry_types, events, records
 from bascule.model.commands import Done
