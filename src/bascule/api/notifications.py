@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from bascule.api.answers import View
 from bascule.api.bodies import Body
+from bascule.api.view import View
 from bascule.model.fields import Name
 from bascule.model.notices import DEFAULT_KINDS, ChannelType, NoticeKind, WebType
 

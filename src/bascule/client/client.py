@@ -10,31 +10,33 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bascule.api.answers import (
+from bascule.api.audit_answers import AuditPage, AuditVerdict
+from bascule.api.bodies import CreateBody
+from bascule.api.grant_answers import (
     AddressList,
-    AuditPage,
-    AuditVerdict,
-    CastPage,
-    Created,
-    DamagedSession,
-    DeviceList,
-    DeviceStatus,
-    DevicesTold,
-    EndedEverywhere,
-    EntriesPage,
     GrantList,
     GrantMade,
     GrantView,
     LinkMade,
-    Queue,
-    RequestList,
-    RequestView,
     ServerAddress,
-    SessionList,
-    SessionShown,
+)
+from bascule.api.machine_answers import (
+    DeviceList,
+    DeviceStatus,
+    DevicesTold,
+    EndedEverywhere,
     TunnelList,
 )
-from bascule.api.bodies import CreateBody
+from bascule.api.request_answers import RequestList, RequestView
+from bascule.api.session_answers import (
+    CastPage,
+    Created,
+    DamagedSession,
+    EntriesPage,
+    Queue,
+    SessionList,
+    SessionShown,
+)
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection
 from bascule.client.log_follower import LogFollower, decoded

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 
-from bascule.api.answers import ServerAddress
+from bascule.api.grant_answers import ServerAddress
 from bascule.client.reach import Reach, try_address
 from bascule.commands import exits
 from bascule.commands.request_prompt import flat

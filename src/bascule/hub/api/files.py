@@ -5,8 +5,8 @@ import re
 import msgspec
 from starlette.responses import Response
 
-from bascule.api.answers import ChangedFile, Changes
 from bascule.api.bodies import ExportQuery, SessionBody
+from bascule.api.folder_answers import ChangedFile, Changes
 from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from bascule.api.answers import LaunchTerminal, OfferedPrompt, ResumeCommand, TerminalOpened
 from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
+from bascule.api.server_answers import OfferedPrompt
+from bascule.api.session_answers import LaunchTerminal, ResumeCommand, TerminalOpened
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
