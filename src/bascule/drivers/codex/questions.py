@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from bascule.drivers.acp.forms import content_of, fields_of
 from bascule.drivers.lenient import JsonObject, clip, items, loosely, mapping, objects, text, true, words
 from bascule.model.errors import InvalidInput
-from bascule.model.events import Question, QuestionAnswered, QuestionAsked, QuestionOption
+from bascule.model.event_values import Question, QuestionOption
+from bascule.model.events import QuestionAnswered, QuestionAsked
 
 MAX_QUESTIONS = 20
 MAX_OPTIONS = 50

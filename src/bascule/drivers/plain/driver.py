@@ -21,17 +21,16 @@ from bascule.drivers.plain.state import MAX_FAILURE, MAX_HELD_BACK, PlainState, 
 from bascule.drivers.plain.subject import UNREAD, subject_in
 from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn, UnknownOption
+from bascule.model.event_values import PermissionOption, Question
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
     EntryOpened,
     Note,
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
     PromptSent,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,

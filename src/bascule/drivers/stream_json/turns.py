@@ -20,13 +20,12 @@ from bascule.drivers.lenient import (
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
 from bascule.drivers.stream_json.wire import User
+from bascule.model.event_values import StopReason, Usage
 from bascule.model.events import (
     ModelChanged,
     Note,
-    StopReason,
     ToolChanged,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 
