@@ -16,7 +16,7 @@ Time = Annotated[str, Meta(max_length=5)]
 
 
 class NotifyOptions(Body, kw_only=True, frozen=True):
-    """Quiet hours as HH:MM in the server's time zone, empty for none; 0 minutes: no finished turn is told."""
+    """Quiet hours as HH:MM in the server's time zone, empty for none; 0 minutes: no finished turns."""
 
     quiet_start: Time = ""
     quiet_end: Time = ""

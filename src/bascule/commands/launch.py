@@ -32,7 +32,7 @@ async def launch(args: argparse.Namespace) -> int:
 
 
 async def open_link(args: argparse.Namespace) -> int:
-    """For the desktop, which starts it without a terminal: what goes wrong is told on the screen."""
+    """For the desktop, which starts it without a terminal: what goes wrong is shown on the screen."""
     from bascule.launch.errors import LaunchError
     from bascule.launch.link import parse_link
 

@@ -23,7 +23,7 @@ async def pair(args: argparse.Namespace) -> int:
     if args.qr or (args.qr is None and sys.stdout.isatty()):
         _print_code(link)
     print(link, flush=True)
-    who = f"{flat(args.name)} enters" if args.name else "Whoever opens it enters"
+    who = f"{flat(args.name)} enters" if args.name else "The first to open it enters"
     print(f"{who} as {args.role}. It works once, within {made.expires_in / 60:.0f} minutes.", file=sys.stderr)
     print("Addresses:", file=sys.stderr)
     for address, (reach, why) in found:

@@ -96,7 +96,7 @@ class Host:
         self._boot = secrets.token_hex(8)
         self._attempts = 0
         self._lines: list[HostLine] = []
-        self._told = DeviceState()
+        self._sent_state = DeviceState()
         self._look_at_service = starts_by_itself
         self._starts_by_itself: bool | None = None
         self._looks = False  # whether the state is about to be looked at
@@ -156,7 +156,7 @@ class Host:
             state=self._state(),
             clock=self._clock(),
         )
-        self._told = hello.state
+        self._sent_state = hello.state
         line.send(hello)
         return line
 
@@ -212,8 +212,8 @@ class Host:
     def _tell_state(self) -> None:
         self._looks = False
         state = self._state()
-        if state != self._told:
-            self._told = state
+        if state != self._sent_state:
+            self._sent_state = state
             self._tell(DeviceStateChanged(state))
 
     # Commands

@@ -284,10 +284,10 @@ class Launcher:
         """The command line; and its words that the start has no part in."""
         way = spec.driver(started.driver)
         # A conversation that is taken up keeps its model; many agents take none on the command line.
-        told = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
+        model = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
         launch = Launch(
             driver=started.driver,
-            model=told,
+            model=model,
             mode=started.mode,
             resume=started.resumed_from,
             fork=started.forked,

@@ -257,7 +257,7 @@ class Talk:
 
 
 def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:
-    """What waits in the kernel can't be overtaken: let it be little, where the system can be told."""
+    """What waits in the kernel can't be overtaken: let it be little, where the system allows it."""
     option = getattr(sockets, "TCP_NOTSENT_LOWAT", 25)
     with contextlib.suppress(OSError, AttributeError):
         transport.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, option, AHEAD)

@@ -70,7 +70,7 @@ class MachineWatch:
     def __init__(self, board: Switchboard, notifier: Notifier, seconds: float = AWAY_SECONDS) -> None:
         self._board, self._notifier, self._seconds = board, notifier, seconds
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def changed(self) -> None:
         for status in self._board.devices():
@@ -84,13 +84,13 @@ class MachineWatch:
     def _away(self, device: str, running: int) -> None:
         status = self._board.status(device)
         if status is not None and not status.online:
-            self._told.add(device)
+            self._reported.add(device)
             self._notifier.machine_away(device, status.name, running)
 
     def _back(self, device: str) -> None:
         timer = self._timers.pop(device, None)
         if timer is not None:
             timer.cancel()
-        if device in self._told:
-            self._told.discard(device)
+        if device in self._reported:
+            self._reported.discard(device)
             self._notifier.machine_back(device)

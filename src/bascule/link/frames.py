@@ -266,7 +266,7 @@ class Ask(Frame, frozen=True):
 
 
 class Cancel(Frame, frozen=True):
-    """Whoever asked has left: the answer is not wanted."""
+    """The caller has left: the answer is not wanted."""
 
     ask: Whole
 
@@ -282,7 +282,7 @@ class Ping(Frame, frozen=True):
 
 
 class Pong(Frame, frozen=True):
-    """`pinged` repeats the ping's clock, `clock` is the sender's own: the difference of both can be told."""
+    """`pinged` repeats the ping's clock, `clock` is the sender's own: so the difference can be computed."""
 
     n: Whole
     pinged: float = 0.0

@@ -159,7 +159,7 @@ class TextSaid(Event, frozen=True):
     parent: str | None = None
 
     def in_pieces(self) -> "tuple[EntryOpened, TextAppended, EntryClosed]":
-        """The same, as a text that is streamed would be told."""
+        """The same, as the events of a text that is streamed."""
         return (
             EntryOpened(self.entry_id, self.kind, self.parent),
             TextAppended(self.entry_id, self.kind, self.text),

@@ -1,4 +1,4 @@
-"""The notifier: hears of every commit, has it decided what a person is told, and has each channel send it."""
+"""The notifier: hears every commit, has it decided which notices are due, and has each channel send them."""
 
 import asyncio
 import logging

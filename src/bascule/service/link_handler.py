@@ -20,7 +20,7 @@ class LinkHandler:
         return self._folder / ENTRY
 
     def install(self) -> bool:
-        """Whether the desktop was told; one without xdg-utils looks for itself, or not at all."""
+        """Whether it was registered; a desktop without xdg-utils looks for itself, or not at all."""
         write_if_changed(self.file, self._content)
         self._refresh()
         return self._run(["xdg-mime", "default", ENTRY, SCHEME_TYPE]).ok

@@ -24,7 +24,7 @@ async def create(call: Call[LinkBody]) -> LinkMade:
 
 
 async def redeem(call: Call[RedeemBody]) -> LinkRedeemed:
-    """One use: whoever comes second is told so, and the owner sees the first among the grants."""
+    """One use: the second gets an error that says so, and the owner sees the first among the grants."""
     hub, body = call.hub, call.body
     link = hub.links.take(body.secret, call.by.address)
     name = link.name or _printable(body.name) or UNNAMED

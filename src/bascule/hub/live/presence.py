@@ -24,8 +24,8 @@ class _SessionViewers:
         self.typing: dict[str, float] = {}  # until when, by name
         self.timer: asyncio.TimerHandle | None = None
         self.due = 0.0  # when the timer fires; not every loop's handles can be asked
-        self.told = b""
-        self.told_at = float("-inf")
+        self.sent = b""
+        self.sent_at = float("-inf")
 
 
 class SessionPresence:
@@ -38,7 +38,7 @@ class SessionPresence:
     def enter(self, session_id: str, viewer: Viewer, name: str) -> None:
         room = self._rooms.setdefault(session_id, _SessionViewers())
         room.viewers[viewer] = name
-        room.told = b""  # the newcomer has been told nothing
+        room.sent = b""  # the newcomer has got nothing yet
         self._soon(session_id, room)
 
     def leave(self, session_id: str, viewer: Viewer) -> None:
@@ -67,7 +67,7 @@ class SessionPresence:
         self._soon(session_id, room)
 
     def _soon(self, session_id: str, room: _SessionViewers) -> None:
-        wait = max(0.0, room.told_at + EVERY_SECONDS - self._steady())
+        wait = max(0.0, room.sent_at + EVERY_SECONDS - self._steady())
         self._at(session_id, room, wait)
 
     def _at(self, session_id: str, room: _SessionViewers, wait: float) -> None:
@@ -89,8 +89,8 @@ class SessionPresence:
         message = encode(
             {"type": "session:presence", "sessionId": session_id, "viewers": names, "typing": typing}
         )
-        if message != room.told:
-            room.told, room.told_at = message, now
+        if message != room.sent:
+            room.sent, room.sent_at = message, now
             for viewer in list(room.viewers):
                 viewer.tell(message)
         if room.typing:  # somebody who goes silent stops typing by that

@@ -111,7 +111,7 @@ class LinkTape:
 
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         seat = 0 if reply or self._seat is None else self._seat.number
-        self._mirror.type(data, by, self._told, reply=reply, seat=seat)
+        self._mirror.type(data, by, self._on_delivered, reply=reply, seat=seat)
 
     async def first_to_answer(self) -> bool:
         return await self._mirror.first_to_answer()
@@ -128,6 +128,6 @@ class LinkTape:
             self._open = False
             self._mirror.left(self)
 
-    def _told(self, length: int, error: BasculeError | None) -> None:
+    def _on_delivered(self, length: int, error: BasculeError | None) -> None:
         if self._open:
             self._delivered(length, error)
