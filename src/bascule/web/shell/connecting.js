@@ -24,7 +24,7 @@ import { FIRST } from './state.js';
 /** @param {Context} context */
 export function createConnecting(context) {
   const { store, feed, api, live, frames, go, sendHeld } = context;
-  let restarted = false; // and nobody was told yet: a line may break again before it is live
+  let restarted = false; // and it was not shown yet: a line may break again before it is live
   async function refresh() {
     const me = await feed.call('hello', {});
     const before = store.get().me;
@@ -53,10 +53,10 @@ export function createConnecting(context) {
   function back(since) {
     if (Date.now() - since < 1500 && !restarted) return;
     setTimeout(() => {
-      const told = { at: Date.now(), events: live.caught, restarted };
-      store.set({ back: told });
+      const returned = { at: Date.now(), events: live.caught, restarted };
+      store.set({ back: returned });
       setTimeout(
-        () => store.set((state) => ({ back: state.back === told ? null : state.back })),
+        () => store.set((state) => ({ back: state.back === returned ? null : state.back })),
         restarted ? 8000 : 4000,
       );
       restarted = false;
@@ -128,7 +128,7 @@ export async function loadAgents(store, api, device, refresh = false) {
 }
 
 /**
- * Machines that ask to join; only an owner is told.
+ * Machines that ask to join; only an owner hears of them.
  * @param {Store} store
  * @param {import('../js/api.js').Api} api
  */
@@ -147,7 +147,7 @@ function forgetEverything({ store, live, frames }) {
   for (const id of [...frames.frames.keys()]) frames.forget(id);
   live.seqs.clear();
   live.requests.forget();
-  // What this person chose for the page stays; what the server told it goes.
+  // What this person chose for the page stays; what the server sent goes.
   const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
   store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });
 }

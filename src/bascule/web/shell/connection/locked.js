@@ -76,7 +76,7 @@ export function mountLocked(root, app, { before, shared }) {
 }
 
 /**
- * Who sits at this machine is shown its own command; from elsewhere nobody is told to run one on a machine that may
+ * Who sits at this machine is shown its own command; from elsewhere nobody is asked to run one on a machine that may
  * not be theirs.
  * @param {App} app
  * @param {string | undefined} command
