@@ -30,20 +30,20 @@ settings: ~/.config/bascule/config.toml, BASCULE_* variables and flags; docs/set
 
 # The first words of commands, and the module and function of `bascule.commands.arguments` that declare them.
 _GROUPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("up", "hub", "down"), "server", "add_up"),
-    (("run",), "work", "add_run"),
-    (("launch", "bridge", "open-link"), "work", "add_launch"),
-    (("service",), "server", "add_service"),
-    (("sessions",), "work", "add_sessions"),
-    (("attach", "projects"), "work", "add_terminals"),
-    (("trust",), "access", "add_trust"),
-    (("starts",), "access", "add_starts"),
-    (("pair",), "access", "add_pair"),
-    (("prompts",), "records", "add_prompts"),
-    (("rules",), "records", "add_rules"),
-    (("feedback",), "records", "add_feedback"),
-    (("agents", "doctor", "daemon"), "server", "add_machine"),
-    (("audit",), "records", "add_audit"),
+    (("up", "hub", "down"), "machine_arguments", "add_up"),
+    (("run",), "session_arguments", "add_run"),
+    (("launch", "bridge", "open-link"), "session_arguments", "add_launch"),
+    (("service",), "machine_arguments", "add_service"),
+    (("sessions",), "session_arguments", "add_sessions"),
+    (("attach", "projects"), "session_arguments", "add_terminals"),
+    (("trust",), "access_arguments", "add_trust"),
+    (("starts",), "access_arguments", "add_starts"),
+    (("pair",), "access_arguments", "add_pair"),
+    (("prompts",), "record_arguments", "add_prompts"),
+    (("rules",), "record_arguments", "add_rules"),
+    (("feedback",), "record_arguments", "add_feedback"),
+    (("agents", "doctor", "daemon"), "machine_arguments", "add_machine"),
+    (("audit",), "record_arguments", "add_audit"),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.cages.caged import launcher_of
 
 from bascule.daemon.cages import bubblewrap, seatbelt
-from bascule.daemon.cages.found import Cage
+from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.program_files import named_ports, path_folders, program_files
 from bascule.daemon.cages.reach import Needs, reach_of
 from bascule.model.errors import BadDirectory, NotSupported

@@ -27,7 +27,7 @@ from bascule.link.wire import (
     LineError,
     UnknownFrame,
 )
-from bascule.link.words import ON_THE_WIRE, UnknownAsk
+from bascule.link.wire_names import ON_THE_WIRE, UnknownAsk
 from bascule.model.commands import AnswerPermission, AnswerQuestion, Interrupt, RenameSession, SendPrompt
 
 WAYS = [("up", one) for one in UP if one is not TapePiece] + [("down", one) for one in DOWN]

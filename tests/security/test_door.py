@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bascule.hub.door.hosts import Doorway
-from bascule.hub.operations import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

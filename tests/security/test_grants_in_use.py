@@ -12,7 +12,7 @@ from tests.waiting import PATIENCE, within
 
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.door.roles import ALLOWED
-from bascule.hub.operations import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

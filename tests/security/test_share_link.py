@@ -7,7 +7,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bascule.hub.door.roles import allows
-from bascule.hub.operations import operation_table
+from bascule.hub.operation_table import operation_table
 
 pytestmark = pytest.mark.anyio
 

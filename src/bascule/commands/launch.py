@@ -14,8 +14,8 @@ MAX_BYTES = 8 * 1024 * 1024
 KNOWN_SESSIONS = 500  # in whose folders a link's repository is looked for
 
 if TYPE_CHECKING:
+    from bascule.launch.launches import Folders, Launches
     from bascule.launch.record import LaunchRecord
-    from bascule.launch.service import Folders, Launches
 
 
 async def launch(args: argparse.Namespace) -> int:

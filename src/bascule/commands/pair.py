@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 from bascule.api.grant_answers import ServerAddress
-from bascule.client.reach import Reach, try_address
+from bascule.client.address_check import Reach, try_address
 from bascule.commands import exits
 from bascule.commands.request_prompt import flat
 from bascule.commands.server_address import connected

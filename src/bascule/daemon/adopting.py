@@ -29,7 +29,7 @@ from bascule.session.serving import Services
 from bascule.session.shared_process import MAX_WRITE_ID, on_the_line
 from bascule.store.base import ResumePoint
 from bascule.store.protocols import DaemonStore
-from bascule.transport.words import SessionState
+from bascule.transport.keeper_messages import SessionState
 
 log = logging.getLogger(__name__)
 

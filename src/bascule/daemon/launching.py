@@ -16,7 +16,7 @@ from bascule.agents.command import Launch, build_argv, child_environment, mode_n
 from bascule.agents.locate import SEARCH_SECONDS, locate
 from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages.cages import Cages
-from bascule.daemon.cages.found import Cage, look
+from bascule.daemon.cages.detection import Cage, look
 from bascule.daemon.driver_table import DRIVERS, TERMINAL, begun, joined, restored
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place

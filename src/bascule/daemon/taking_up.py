@@ -18,7 +18,7 @@ from bascule.session.agent import Exit
 from bascule.session.ledger import Ledger
 from bascule.store.base import AuditRecord
 from bascule.store.protocols import DaemonStore
-from bascule.transport.words import About, SessionState
+from bascule.transport.keeper_messages import About, SessionState
 
 NOTE = (
     "This log began again here: the one of before is gone or can't be read. What the agent wrote is read "

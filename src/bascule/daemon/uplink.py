@@ -23,7 +23,7 @@ from bascule.link.liveness import Liveness
 from bascule.link.priorities import Priority
 from bascule.link.uplink import UplinkState, UplinkStatus
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 from bascule.model.errors import NotSupported
 from bascule.model.loopback import is_loopback
 

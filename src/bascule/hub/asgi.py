@@ -6,7 +6,7 @@ from starlette.middleware import Middleware
 from bascule.hub.api.endpoint import AdmittedRoute
 from bascule.hub.door.access import Access
 from bascule.hub.door.throttle import Throttle
-from bascule.hub.operations import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.hub.services import Hub
 from bascule.hub.wire.headers import SecurityHeaders
 

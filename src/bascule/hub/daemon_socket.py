@@ -30,7 +30,7 @@ from bascule.link.frames import (
 from bascule.link.line import Line
 from bascule.link.priorities import Priority
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 
 log = logging.getLogger("bascule.hub")
 

@@ -10,8 +10,8 @@ from bascule.hub.switchboard import Switchboard
 from bascule.model.settings import Settings
 from bascule.notify.book import NotifyBook
 from bascule.notify.channels import Channel
+from bascule.notify.delivery import Sender
 from bascule.notify.notifier import Notifier
-from bascule.notify.sending import Sender
 from bascule.notify.web_push import PushKeys
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.protocols import HubStore

@@ -5,7 +5,7 @@ import sys
 
 from bascule.launch.agent_start import AgentStart
 from bascule.launch.errors import LaunchError
-from bascule.launch.service import Launches
+from bascule.launch.launches import Launches
 from bascule.link.found import OpenTerminal
 from bascule.model.errors import InvalidInput, NotSupported
 from bascule.model.lifecycle import LIVE

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bascule.service.files import LABEL, agent_plist
 from bascule.service.programs import Run
+from bascule.service.unit_files import LABEL, agent_plist
 from bascule.service.user_service import ServiceFailed, ServiceState, write_if_changed
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bascule.service.files import ENTRY, SCHEME_TYPE, desktop_entry
 from bascule.service.programs import Run
+from bascule.service.unit_files import ENTRY, SCHEME_TYPE, desktop_entry
 from bascule.service.user_service import write_if_changed
 
 

@@ -4,8 +4,8 @@ import getpass
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bascule.service.files import OUR_LINGER, UNIT, unit_text
 from bascule.service.programs import Ran, Run
+from bascule.service.unit_files import OUR_LINGER, UNIT, unit_text
 from bascule.service.user_service import ServiceFailed, ServiceState, write_if_changed
 
 

@@ -28,12 +28,12 @@ from bascule.model.commands import Actor, AnswerPermission, Done
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.notify import web_push
 from bascule.notify.book import new_id
+from bascule.notify.channel_queue import Failure
 from bascule.notify.channels import Channel, check_web_channel
+from bascule.notify.delivery import DENY_PATH, is_push_service
 from bascule.notify.deny_tokens import DenyTokenInvalid, read_token
 from bascule.notify.notice import Notice
-from bascule.notify.outbox import Failure
 from bascule.notify.quiet_hours import checked
-from bascule.notify.sending import DENY_PATH, is_push_service
 from bascule.store.base import AuditRecord
 
 ROOT = "/api/notifications"

@@ -14,9 +14,9 @@ from bascule.launch.agent_start import AgentStart, AgentStarts
 from bascule.launch.choosing import Ask, Terminal, ask_program
 from bascule.launch.directory import check_working_directory
 from bascule.launch.errors import STATUS, LaunchError
-from bascule.launch.folder import LaunchFolder
 from bascule.launch.opening import TerminalOpener, files_of, new_record
 from bascule.launch.planning import Job, plan_of, prompt_words
+from bascule.launch.private_folder import LaunchFolder
 from bascule.launch.receipts import Receipts, Report
 from bascule.launch.record import LaunchRecord
 from bascule.launch.repos import find_clones
