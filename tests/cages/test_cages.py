@@ -143,6 +143,15 @@ def test_a_programs_package_is_found_and_a_folder_around_the_home_is_not(tmp_pat
     assert program_files([str(own)], {"HOME": str(tmp_path / "home"), "PATH": ""}) == (str(own),)
 
 
+@pytest.mark.row("R18")
+def test_a_program_among_those_of_the_system_does_not_open_their_folder(tmp_path: Path) -> None:
+    env = {"HOME": "/h", "PATH": "/usr/bin"}
+    assert program_files(["/usr/bin/env"], env) == ("/usr/bin/env",)
+    script = tmp_path / "agent"
+    script.write_text("#!/usr/bin/env sh\n")
+    assert not {"/usr", "/usr/local", "/"} & set(program_files([str(script)], env))
+
+
 def test_the_ports_of_an_agents_addresses_are_named():
     env = {"A": "http://127.0.0.1:8080/v1", "B": "https://proxy.example", "C": "http://[bad", "D": "8080"}
     assert named_ports(env) == (8080, 443)
