@@ -27,6 +27,7 @@ from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.machine import Machine
 from bascule.daemon.own_logs import OwnLogs, own_devices
+from bascule.daemon.owner_check import OwnerCheck
 from bascule.daemon.processes.agent_services import AgentServices
 from bascule.daemon.processes.agent_states import AgentStates
 from bascule.daemon.processes.labels import Labels
@@ -144,6 +145,7 @@ class Host:
         )
         for part in parts:
             part.register(self._handlers)
+        self._owner = OwnerCheck(store, settings.starts, device, self._handlers)
         self._far_spawns = FarSpawns(limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
@@ -165,6 +167,7 @@ class Host:
             self._check_start,
             self._end_at_machine,
             self._look_at_state,
+            lambda envelope: self._owner.why_not(envelope),
         )
         signatures = SignatureCheck(folder, device.id, device.name, self._clock)
         notices = notices or silent_notices(settings.starts, device.name)
@@ -305,6 +308,8 @@ class Host:
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
+        if not handler.begins:  # the gate looks at those that begin an agent
+            await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
         if handler.once:
