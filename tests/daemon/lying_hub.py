@@ -1,13 +1,14 @@
 """The hub's end of a far line, as somebody has it who took the hub over: it forges who asks."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 from tests.daemon.running_daemon import RunningDaemon
 from tests.waiting import PATIENCE
 
-from bascule.link.frames import AnyFrame, Ask, DeviceCommand, DeviceStateChanged, Reply, Welcome
+from bascule.link.frames import AnyFrame, Ask, DeviceCommand, DeviceState, DeviceStateChanged, Reply, Welcome
 from bascule.model.commands import Actor, Command
 
 # What a lying hub says of who asks: the machine's own owner, at the machine.
@@ -19,7 +20,8 @@ class LyingHub:
 
     def __init__(self, daemon: RunningDaemon) -> None:
         self._count, self._replies = 0, dict[int, asyncio.Future[Reply]]()
-        self.states: list[Any] = []
+        self.states: list[DeviceState] = []
+        self._news = asyncio.Event()
         self.line = daemon.host.attach(self._heard, far=True)
 
     def welcome(self) -> None:
@@ -30,6 +32,14 @@ class LyingHub:
             self._replies.pop(frame.ask).set_result(frame)
         elif isinstance(frame, DeviceStateChanged):
             self.states.append(frame.state)
+            self._news.set()
+
+    async def until(self, meets: Callable[[DeviceState], bool]) -> None:
+        """Wait until the machine says this of itself."""
+        async with asyncio.timeout(PATIENCE):
+            while not (self.states and meets(self.states[-1])):
+                self._news.clear()
+                await self._news.wait()
 
     async def ask(self, command: Command[Any], by: Actor = FORGED) -> tuple[str, Any]:
         """The code of the refusal, empty when there is none; and the answer."""
