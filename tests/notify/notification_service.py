@@ -20,7 +20,8 @@ INTERFACE = f"""<node><interface name="{NAME}">
 <arg direction="out" type="s"/><arg direction="out" type="s"/></method>
 <method name="GetCapabilities"><arg direction="out" type="as"/></method>
 <method name="Notify"><arg direction="in" type="s"/><arg direction="in" type="u"/>
-<arg direction="in" type="s"/><arg direction="in" type="s"/><arg direction="in" type="s"/><arg direction="in" type="as"/>
+<arg direction="in" type="s"/><arg direction="in" type="s"/><arg direction="in" type="s"/>
+<arg direction="in" type="as"/>
 <arg direction="in" type="a{{sv}}"/><arg direction="in" type="i"/><arg direction="out" type="u"/></method>
 <method name="CloseNotification"><arg direction="in" type="u"/></method>
 <signal name="ActionInvoked"><arg type="u"/><arg type="s"/></signal>
