@@ -10,6 +10,7 @@ import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
 import { deadLink, whenWords } from '../../src/bascule/web/shell/connection/dead_link.js';
 import { chainWords, csvOf, isShown, jsonLinesOf } from '../../src/bascule/web/shell/settings/audit_records.js';
+import { answered } from '../../src/bascule/web/shell/settings/push.js';
 import { browserName } from '../../src/bascule/web/shell/connection/browser_name.js';
 import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
 import { filesIn, linesOf, scopeWords } from '../../src/bascule/web/shell/panel/known_changes.js';
@@ -305,4 +306,10 @@ test('an audit export runs no formula and keeps each record on its line', () => 
   assert.equal(line, `7,2026-11-16T15:00:00Z,input,'=cmd(),,,,,,,"a ""b"", c",'-laptop`);
   assert.equal(end, '');
   assert.deepEqual(JSON.parse(jsonLinesOf([row, row]).split('\n')[1]), row);
+});
+
+test('a push service that does not answer is said to be the reason', async () => {
+  await assert.rejects(answered(new Promise(() => {}), 1), /push service does not answer\. It belongs/);
+  await assert.rejects(answered(Promise.reject(new Error('no')), 1000), /^Error: no$/);
+  assert.equal(await answered(Promise.resolve('made'), 1000), 'made');
 });

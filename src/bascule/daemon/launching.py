@@ -225,7 +225,8 @@ class Launcher:
         in_terminal = started.driver == TERMINAL
         trusted = self._trusted.trusts(cwd)
         environment = child_environment(spec, self._environ, terminal=in_terminal, trusted=trusted)
-        caged = self.cages.around(level, spec, words, argv, environment, cwd, spawn_id)
+        made_from = started.worktree_of
+        caged = self.cages.around(level, spec, words, argv, environment, cwd, spawn_id, made_from)
         size = pty if in_terminal else None
         return SpawnPlan(spawn_id, caged.argv, caged.env, cwd, cwd_stat, size, caged.walls)
 

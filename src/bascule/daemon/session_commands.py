@@ -88,6 +88,8 @@ class SessionCommands:
             handlers.add(command, self._reach, stores=True, once=True, widens=widens)
 
     async def _start(self, envelope: Envelope[StartSession]) -> SessionBegun:
+        # Which folder's rules hold in a work tree is this machine's to say.
+        envelope = dataclasses.replace(envelope, command=replace(envelope.command, worktree_of=None))
         if envelope.command.worktree:
             return await self._comparing.start_one(envelope)
         return await self._starter.start(envelope)
