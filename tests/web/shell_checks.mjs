@@ -68,6 +68,11 @@ test('a failed start says what happened and how its process ended', () => {
     'No more sessions right now',
     'Too many.',
   ]);
+  const owner = { code: 'OWNER_NEEDED', message: 'tower does not let a hub do this.' };
+  assert.deepEqual(failureWords(owner, 'Demo', 'tower'), [
+    'tower did not take it',
+    'tower does not let a hub do this. Your text is kept.',
+  ]);
   assert.equal(failureWords({ code: 'FAILED', message: '' }, 'Demo', 'tower')[0], 'Demo did not start');
   const failure = { code: 0, at: '2026-11-12T14:00:02Z' };
   assert.equal(exitWords('FAILED', failure, '2026-11-12T14:00:00Z'), 'ended with code 0 after 2 s');
