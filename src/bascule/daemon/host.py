@@ -20,6 +20,7 @@ from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.inputs import Inputs
 from bascule.daemon.launching import Launching
 from bascule.daemon.own_logs import OwnLogs
+from bascule.daemon.owner_check import OwnerCheck
 from bascule.daemon.parts import Calls, build_parts
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.start_gate import HERE, Does
@@ -90,6 +91,7 @@ class Host:
         self._parts = parts = build_parts(inputs, self._calls(), self._one_at_a_time)
         self.sessions, self.tapes = parts.sessions.live, parts.tapes
         self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
+        self._owner = OwnerCheck(inputs.store, settings.starts, device, parts.handlers)
         self._once = IdempotencyKeys(inputs.store)
         self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
@@ -110,6 +112,7 @@ class Host:
             self._check_start,
             self._end_at_machine,
             self._look_at_state,
+            lambda envelope: self._owner.why_not(envelope),
         )
         return Calls(self._check_storage, self._tell, self._go_on, starts)
 
@@ -235,6 +238,8 @@ class Host:
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
+        if not handler.begins:  # the gate looks at those that begin an agent
+            await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
         if handler.once:
