@@ -48,16 +48,21 @@ const DAY = 24 * HOUR;
  */
 export const lineOf = (row) => ({ at: row.entry.at, n: row.entry.n, ...row.entry.record });
 
-/** @param {string} decision */
-function grantWords(decision) {
+/**
+ * A session's own key is made with every start, and is no link that somebody was given.
+ * @param {string} decision
+ * @param {string} detail role and name of the grant
+ */
+function grantWords(decision, detail) {
   if (decision.startsWith('renamed')) return 'Renamed';
-  return decision === 'created' ? 'Created a link' : decision === 'revoked' ? 'Revoked' : 'Took back';
+  if (decision === 'created') return detail.startsWith('session ') ? 'Created a session key' : 'Created a link';
+  return decision === 'revoked' ? 'Revoked' : 'Took back';
 }
 
 /** @param {AuditLine} one */
 export function whatWords(one) {
   if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
-  if (one.action === 'grant' && one.decision) return grantWords(one.decision);
+  if (one.action === 'grant' && one.decision) return grantWords(one.decision, one.detail ?? '');
   return ACTIONS[one.action] ?? one.action;
 }
 
