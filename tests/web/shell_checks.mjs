@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { count, folderName, moment, money, ordinal, tokens } from '../../src/bascule/web/js/format.js';
+import { count, folderName, moment, money, ordinal, shortCount, tokens } from '../../src/bascule/web/js/format.js';
 import { importKey, keyId, sign, signedText, tidyCode } from '../../src/bascule/web/js/start_signing.js';
 import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/shell/compare/comparison.js';
 import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
@@ -40,6 +40,8 @@ test('numbers are said as people say them', () => {
     ['< $0.01', '$1.50', 'api', 'this machine'],
   );
   assert.equal(tokens(900), '900 tokens');
+  assert.equal(tokens(92_176_000), '92M tokens');
+  assert.equal(`${shortCount(26_000)} of ${tokens(1_000_000)}`, '26k of 1M tokens');
 });
 
 test('a moment is a time today, and a day with it before', () => {
