@@ -1,4 +1,4 @@
-"""Finds what a person sees at once and no other check does: controls that leave their box or lie on each other."""
+"""Finds controls that leave their box, lie on each other or are squeezed: what a person sees at once."""
 
 from playwright.async_api import Page
 
@@ -19,6 +19,8 @@ SPILLS = """() => {
     const around = box.getBoundingClientRect();
     return around.width > 0 && (at.right > around.right + 1 || at.left < around.left - 1);
   });
+  const FIELD = 'input:not([type=checkbox], [type=radio], [type=file]), textarea, select';
+  const tiny = controls.filter(({ one, at }) => one.matches(FIELD) && at.width < 60);
   const floats = (one) => ['absolute', 'fixed', 'sticky'].includes(getComputedStyle(one).position);
   const onAnother = controls.filter(({ one, at }) => {
     const group = one.closest(GROUP);
@@ -32,6 +34,7 @@ SPILLS = """() => {
     });
   });
   return [
+    ...tiny.map(({ one }) => 'is too narrow to write in: ' + named(one)),
     ...outside.map(({ one }) => 'leaves its box: ' + named(one)),
     ...onAnother.map(({ one }) => 'lies on another: ' + named(one)),
   ];

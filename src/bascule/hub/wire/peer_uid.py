@@ -36,8 +36,8 @@ def peer_uid(ours: Name, peer: Name) -> int | None:
         found = _asked((far, peer[1]), (near, ours[1]))
         if found is not None and found[1]:
             return found[0]
-        # A kernel that knows our own end, or at least the listener, can answer: then the peer has gone. What it
-        # says of a socket without an inode is worth nothing: it names root.
+        # A kernel that knows our own end, or at least the listener, can answer: then the peer has gone.
+        # What it says of a socket without an inode is worth nothing: it names root.
         return GONE if _asked((near, ours[1]), (far, peer[1]), listening=True) else None
     except OSError:
         return None
