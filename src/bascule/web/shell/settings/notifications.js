@@ -250,7 +250,7 @@ const quietCard = (context, view) =>
       },
     },
     h('h3', null, 'Quiet hours'),
-    h('p', null, `Nothing is sent in these hours (${view.timeZone}). Requests that are still open are sent afterwards.`),
+    h('p', null, `Nothing is sent in these hours (${view.timeZone}). Requests still open then are sent afterwards.`),
     h(
       'div',
       { class: 'form-row' },
