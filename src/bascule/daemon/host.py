@@ -26,6 +26,7 @@ from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.start_gate import HERE, Does
 from bascule.daemon.start_notices import StartNotices, silent_notices
 from bascule.link.frames import (
+    REMEMBERS_ANSWERS,
     AgentsChanged,
     AnyFrame,
     Ask,
@@ -92,7 +93,7 @@ class Host:
         self.sessions, self.tapes = parts.sessions.live, parts.tapes
         self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
         self._owner = OwnerCheck(inputs.store, settings.starts, device, parts.handlers)
-        self._once = IdempotencyKeys(inputs.store)
+        self._once = IdempotencyKeys(inputs.store, steady)
         self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
@@ -153,6 +154,7 @@ class Host:
             self._device.name,
             __version__,
             self._machine.agents_at_first_glance(),
+            features=(REMEMBERS_ANSWERS,),
             boot=self._boot,
             attempt=self._attempts,
             store=self._link_name,
@@ -242,9 +244,9 @@ class Host:
             await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
-        if handler.once:
-            return await self._once.do(envelope, self._run)
-        return encode(await self._run(envelope))
+        if handler.reads:
+            return encode(await self._run(envelope))
+        return await self._once.do(envelope, self._run, stored=handler.once, kept=not handler.begins)
 
     async def _run(self, envelope: Envelope[Any]) -> Struct:
         handler = self._handlers.of(envelope.command)

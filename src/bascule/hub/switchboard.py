@@ -4,13 +4,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from bascule.api.machine_answers import DeviceStatus
+from bascule.hub.asking import GRACE_SECONDS, Asking
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
 from bascule.hub.orders import Orders
@@ -30,7 +29,7 @@ from bascule.link.frames import (
 from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 from bascule.link.tape import Tapes
 from bascule.link.versions import agree
-from bascule.model.commands import Actor, Command, SessionBegun, answer_type
+from bascule.model.commands import Actor, Command
 from bascule.model.errors import BasculeError, DeviceOffline, InvalidInput, NotSupported
 from bascule.model.faults import report
 from bascule.store.devices import DeviceBook
@@ -43,7 +42,6 @@ NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
 LOOK_SECONDS = 2.5
-GRACE_SECONDS = 10.0  # after a device was lost, in which commands wait for it to come back
 SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
 
 OTHER = LineRefused("INVALID_MESSAGE", "A connection is of one device for as long as it lasts.", 30.0)
@@ -54,14 +52,6 @@ IN_USE = LineRefused(
     "give this machine an identity of its own by pairing it again.",
     SLOW_RETRY,
 )
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A device whose line is over. Commands wait for `back` a little while."""
-
-    at: float  # on the steady clock
-    back: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Switchboard:
@@ -92,9 +82,8 @@ class Switchboard:
         self._list = DeviceList(book, clock)
         self._first_wait = first_wait
         self._met = asyncio.Event()
-        self._grace = grace
         self._lines: dict[str, DeviceLine] = {}
-        self._lost: dict[str, Lost] = {}
+        self._asking = Asking(self, grace)
         self._greeters: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[str, News], None]] = []
@@ -196,7 +185,7 @@ class Switchboard:
         if device in self._lines:
             raise InvalidInput("This device is connected: stop its daemon first, or it is back at once.")
         await self._list.book.forget(device, by)
-        self._wake(device)
+        self._asking.wake(device)
         self._tell()
 
     def _changed(self, device: str) -> DeviceStatus:
@@ -210,60 +199,8 @@ class Switchboard:
     async def ask(
         self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
     ) -> A:
-        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers.
-
-        For a device that was lost just now it waits, unsent, until the device is back.
-        """
-        asked_at = self.steady()
-        line = self._lines.get(device) or await self._reached(device, seconds)
-        left = seconds - (self.steady() - asked_at)
-        return await self.ask_by(line, command, by, key, seconds=left)
-
-    async def _reached(self, device: str, seconds: float) -> DeviceLine:
-        """The line of a device, or its next one if that comes in time. Raises `DeviceOffline`."""
-        until = self.steady() + seconds
-        while device not in self._lines and (lost := self._lost.get(device)) is not None:
-            patience = min(lost.at + self._grace, until) - self.steady()
-            if patience <= 0:
-                break
-            try:
-                async with asyncio.timeout(patience):
-                    await lost.back.wait()
-            except TimeoutError:
-                break
-        return self.line(device)
-
-    def _wake(self, device: str) -> None:
-        """Those who waited for it look again."""
-        lost = self._lost.pop(device, None)
-        if lost is not None:
-            lost.back.set()
-
-    async def ask_by(
-        self, line: DeviceLine, command: Command[A], by: Actor, key: str | None = None, *, seconds: float
-    ) -> A:
-        number, answer = line.begin(command, by, key, seconds)
-        answered = await self.answered(line, command, number, answer, seconds)
-        if line.copied is not None and isinstance(answered, SessionBegun) and answered.waiting is None:
-            await line.copied(answered.session_id, answered.seq)  # an answer may overtake its rows
-        return answered
-
-    async def answered(
-        self,
-        line: DeviceLine,
-        command: Command[A],
-        number: int,
-        answer: "asyncio.Future[bytes]",
-        seconds: float,
-    ) -> A:
-        """The answer to a command that was sent."""
-        try:
-            async with asyncio.timeout(seconds):
-                return msgspec.json.decode(await answer, type=answer_type(type(command)))
-        except TimeoutError:
-            raise DeviceOffline(f"The device did not answer within {seconds:g} seconds.") from None
-        finally:
-            line.leave(number)
+        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+        return await self._asking.ask(device, command, by, key, seconds)
 
     def line(self, device: str) -> DeviceLine:
         """Raises `DeviceOffline`."""
@@ -329,7 +266,7 @@ class Switchboard:
     def _accept(self, line: DeviceLine, hello: DaemonConnected) -> None:
         older = self._lines.get(hello.device)
         record = self._list.accept(hello)
-        line.device, line.epoch = hello.device, record.epoch
+        line.accepted(hello, record.epoch)
         self._lines[hello.device] = line
         if older is not None and older is not line:
             older.end("superseded")
@@ -349,7 +286,7 @@ class Switchboard:
         self.orders.deliver(line)  # before anybody else can ask
         for greet in self._greeters:
             greet(line)
-        self._wake(hello.device)
+        self._asking.wake(hello.device)
         self._tell()
 
     def heard(self, line: DeviceLine, frame: AnyFrame) -> None:
@@ -384,7 +321,7 @@ class Switchboard:
         """A line is over. One that had been superseded changes nothing."""
         if self._lines.get(line.device) is line:
             del self._lines[line.device]
-            self._lost[line.device] = Lost(self.steady())
+            self._asking.lost(line.device)
             self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
             self._tell()
 
