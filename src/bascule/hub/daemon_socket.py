@@ -1,9 +1,7 @@
 """The socket of a machine that has joined: frames from its daemon to the switchboard, and back."""
 
 import asyncio
-import contextlib
 import logging
-import socket
 from collections.abc import Coroutine
 
 from bascule.hub.api.call import AnyCall
@@ -29,6 +27,7 @@ from bascule.link.frames import (
 )
 from bascule.link.line import Line
 from bascule.link.priorities import Priority
+from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
 from bascule.link.wire_names import UnknownAsk
 
@@ -61,7 +60,7 @@ class DaemonSocket:
         await self._call.receive()
         await self._call.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
         self._connection.stop_keepalive()  # any byte is a sign of life, and the switchboard asks for one
-        self._keep_little_unsent()
+        keep_little_unsent(self._connection.transport)
         leave = self._hub.open_streams.enter(self._call.holder, self._end)
         unwatch = self._hub.feed.on_watched(self._watch_soon)
         self._spawn(self._write(), f"line to {self._device}")
@@ -159,8 +158,7 @@ class DaemonSocket:
     def _set_aside(self, session_id: str, aside: str | None) -> None:
         """The log was begun again: who reads it has positions that mean nothing any more."""
         log.warning("the log of session %s on %s was replaced; its copy is kept", session_id, self._device)
-        for listener in list(self._hub.feed.listeners):
-            listener.replaced(session_id)
+        self._hub.switchboard.spawn(self._hub.feed.begun_again(session_id), f"begin {session_id} again")
 
     # Out
 
@@ -197,11 +195,6 @@ class DaemonSocket:
 
     def _end(self, ending: Ending) -> None:
         self._connection.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)
-
-    def _keep_little_unsent(self) -> None:
-        option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
-        with contextlib.suppress(OSError, AttributeError):
-            self._connection.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, option, AHEAD)
 
 
 async def connect(call: AnyCall) -> None:

@@ -64,6 +64,7 @@ class DeviceList:
             running=state.running,
             skew_ms=record.skew_ms,
             needs_update=record.device in self._incompatible,
+            replaced_by=record.replaced_by,
             starts_by_itself=state.starts_by_itself,
             starts=state.starts,
             levels=state.levels,

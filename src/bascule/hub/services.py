@@ -11,7 +11,8 @@ from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
-from bascule.hub.live.feed import Encoder, Feed
+from bascule.hub.live.feed import Feed
+from bascule.hub.live.positions import epoch_of
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
@@ -22,6 +23,7 @@ from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
+from bascule.model.records import SessionRecord
 from bascule.model.settings import Settings
 from bascule.notify.notifier import Notifier
 from bascule.store.grants import GrantBook
@@ -54,7 +56,6 @@ class Hub:
     limits: LimitsBook
     doors: Doorway
     notifier: Notifier
-    sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     replicas: ReplicaStore | None = None  # where copies of other machines' logs go
@@ -67,6 +68,10 @@ class Hub:
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def epoch_of(self, record: SessionRecord) -> str:
+        """Names the history that this session's numbers are of."""
+        return epoch_of(self.store.epoch, record.generation)
 
     def push(self, message: object) -> None:
         """Tell every socket that may see all sessions."""

@@ -188,6 +188,23 @@ class Switchboard:
         self._asking.wake(device)
         self._tell()
 
+    def check_replaceable(self, device: str) -> None:
+        """Raises `InvalidInput` for a device that is not known, or is here."""
+        if device in self._lines or device == self.this:
+            raise InvalidInput("This device is connected, so no other can be what it was.")
+        if all(device != one.device for one in self.devices()):
+            raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
+
+    async def replace(self, device: str, other: str, by: Actor) -> None:
+        """A machine that was installed anew is another device now. The sessions of the old one stay."""
+        if device in self._lines or device == other:
+            return
+        for waiting in self._list.book.standing(device):
+            self._list.book.drop(waiting)
+        await self._list.book.replace(device, other, by)
+        self._asking.wake(device)
+        self._tell()
+
     def _changed(self, device: str) -> DeviceStatus:
         self._tell()
         status = self.status(device)
@@ -210,6 +227,13 @@ class Switchboard:
         status = self.status(device)
         if status is None:
             raise DeviceOffline(NO_DEVICE)
+        if status.replaced_by:
+            now = self.status(status.replaced_by)
+            raise DeviceOffline(
+                f"{status.name} was replaced by {now.name if now else 'another machine'}. "
+                "Its sessions stay here to be read; begin a new one on the other machine.",
+                device=device,
+            )
         heard = f", last heard at {status.last_heard}" if status.last_heard else ""
         raise DeviceOffline(
             f"{status.name} is not connected{heard}: start its daemon and try again.",

@@ -20,8 +20,8 @@ from bascule.store.transaction import Transaction
 log = logging.getLogger(__name__)
 
 COLUMNS = (
-    *("device", "name", "added_at", "given_name", "grant_id", "store", "epoch", "boot", "attempt"),
-    *("heard_at", "skew_ms", "version", "agents", "state", "added_by", "replaced_by", "forgotten"),
+    *("device", "name", "added_at", "given_name", "store", "epoch", "boot", "attempt"),
+    *("heard_at", "skew_ms", "version", "agents", "state", "replaced_by", "forgotten"),
 )
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM devices ORDER BY n"
@@ -49,7 +49,6 @@ class DeviceRecord(Struct, frozen=True):
     name: str  # what it calls itself
     added_at: str
     given_name: str = ""  # what a person calls it
-    grant_id: str = ""  # the grant it connects with
     store: str = ""  # names its database
     epoch: int = 0  # counts its connections
     boot: str = ""
@@ -59,8 +58,7 @@ class DeviceRecord(Struct, frozen=True):
     version: str = ""
     agents: bytes = b"[]"
     state: bytes = b"{}"
-    added_by: str = ""
-    replaced_by: str = ""
+    replaced_by: str = ""  # the device that this machine is now
     forgotten: bool = False
 
     @property

@@ -21,6 +21,7 @@ class Replica(NamedTuple):
     copy_of: str | None = None
     gone: bool = False  # the device no longer has it
     fold_version: str | None = None  # some of its rows are not understood; the vocabulary they were read with
+    generation: int = 0  # how often its log was begun again
 
 
 class TakenIn(NamedTuple):

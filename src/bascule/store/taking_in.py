@@ -159,7 +159,7 @@ def set_aside(transaction: Transaction, device: str, session_id: str, now: float
     if state.row.record.seq == 0:
         return None
     if state.row.record.found:
-        found.delete(transaction, session_id)
+        _begin_again(transaction, replica)
         return None
     transaction.write_now(session_id)
     copies = transaction.connection.execute(replicas.COPIES, (session_id,)).fetchone()[0]
@@ -169,13 +169,18 @@ def set_aside(transaction: Transaction, device: str, session_id: str, now: float
     head = copy.row.record.seq
     _close(copy, TEXT.format(device=device, head=head), timestamp(now))
     transaction.touch(copy)
-    found.delete(transaction, session_id)
+    _begin_again(transaction, replica)
     return copy.session_id
+
+
+def _begin_again(transaction: Transaction, replica: Replica) -> None:
+    found.delete(transaction, replica.session_id)
+    replicas.put(transaction.connection, replica._replace(gone=False, generation=replica.generation + 1))
 
 
 def _copied(transaction: Transaction, session_id: str, replica: Replica) -> SessionState:
     name = secrets.token_hex(8)
-    aside = replica._replace(session_id=name, copy_of=session_id, gone=False)
+    aside = replica._replace(session_id=name, copy_of=session_id, gone=False, generation=0)
     replicas.put(transaction.connection, aside)
     copy = transaction.empty(name)
     copy.replica = aside

@@ -5,7 +5,7 @@ from bascule.api.machine_answers import PairingAsked, PairingList, PairingState,
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.pairings import LIFETIME, Pairing
-from bascule.model.commands import Done
+from bascule.model.commands import Actor, Done
 
 
 async def ask(call: Call[PairingBody]) -> PairingAsked:
@@ -23,11 +23,13 @@ async def poll(call: Call[PairingPoll]) -> PairingState:
 async def _admit(call: AnyCall, pairing: Pairing) -> str:
     """The machine's grant, made only when the machine is there to take it. It replaces an earlier one."""
     grants, asked = call.hub.grants, pairing.asked
-    earlier = [one.id for one in grants.list() if one.device == asked.device]
+    earlier = [one.id for one in grants.list() if one.device in {asked.device, pairing.replaces} - {""}]
     name = "".join(letter for letter in asked.name if letter.isprintable()).strip()[:100] or "machine"
     _, secret = await grants.create(name, "daemon", device=asked.device, by=pairing.by)
     for grant_id in earlier:
         await grants.revoke(grant_id, by=pairing.by)
+    if pairing.replaces:
+        await call.hub.switchboard.replace(pairing.replaces, asked.device, Actor(pairing.by))
     return secret
 
 
@@ -55,7 +57,11 @@ async def list_waiting(call: AnyCall) -> PairingList:
 
 async def answer(call: Call[PairingAnswer]) -> Done:
     body = call.body
-    call.hub.pairings.answer(body.pairing_id, body.code, allow=body.allow, by=call.by.name)
+    if body.allow and body.replaces:
+        call.hub.switchboard.check_replaceable(body.replaces)
+    call.hub.pairings.answer(
+        body.pairing_id, body.code, allow=body.allow, by=call.by.name, replaces=body.replaces
+    )
     return Done()
 
 
