@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-# Bytes that pass one way before a cut by the dice. With less than a greeting needs there is no progress.
-BETWEEN_CUTS = (60_000, 300_000)
+BETWEEN_CUTS = (3_000, 60_000)  # bytes that pass one way before a cut by the dice
 
 
 class Relay:
