@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 from collections import defaultdict
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,9 @@ async def test_rows_are_synced_before_they_are_sent_and_acknowledged_after_they_
     acks = [call for frame, call in sent(at_hub, "ack") if frame["heads"].get(session, 0) >= prompt.seq]
     assert acks
     assert on_disk_at(at_hub, WORDS.encode()) < min(one.at for one in acks)
-    assert not [one.file for one in at_hub if one.name == "openat" and str(laptop.folder).encode() in one.data]
+    assert not [
+        one.file for one in at_hub if one.name == "openat" and str(laptop.folder).encode() in one.data
+    ]
 
 
 async def until_acknowledged(trace: Path, session: str, seq: int) -> None:
@@ -113,8 +114,8 @@ async def test_after_a_power_cut_the_machine_and_its_hub_have_the_same_log(hub: 
 async def rows_more(hub: Hub, session: str, more: int) -> None:
     """Wait until the hub has so many rows more than now."""
     begin = (await hub.log(session))[-1].seq
-    async with asyncio.timeout(PATIENCE), aclosing(hub.follow(session, begin)) as rows:
-        async for row in rows:
+    async with asyncio.timeout(PATIENCE):
+        async for row in hub.follow(session, begin):
             if row.seq >= begin + more:
                 return
 

@@ -24,6 +24,7 @@ async def test_a_machine_whose_clock_was_set_back_is_online_and_nothing_ends_or_
     asking = await start(hub, laptop, "run")
     asked = (await hub.wait_for(asking, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
+    await laptop.sessions()  # a link that was used is good after a restart, too
     epoch = (await hub.devices())["d-laptop"]["epoch"]
     await laptop.kill()
     laptop.env |= await asyncio.to_thread(moved, short_dir, BACK)

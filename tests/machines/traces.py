@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +46,7 @@ def reason_to_skip() -> str | None:
 
 
 @asynccontextmanager
-async def traced(pid: int, into: Path) -> AsyncIterator[None]:
+async def traced(pid: int, into: Path) -> AsyncGenerator[None]:
     """Every thread of a process, until the end."""
     words = ("-f", "-y", "-xx", "-s", "70000", "-e", f"trace={CALLS}", "-o", str(into), "-p", str(pid))
     tracer = await asyncio.create_subprocess_exec("strace", *words, stderr=asyncio.subprocess.PIPE)

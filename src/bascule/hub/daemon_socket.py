@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
+from functools import partial
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
@@ -136,7 +137,12 @@ class DaemonSocket:
         if self._store is None or self._their_store == self._hub.store.link_name:
             return
         self._inflow = inflow = Inflow(
-            self._store, self._device, self._say, self._device_line.end, set_aside=self._set_aside
+            self._store,
+            self._device,
+            self._say,
+            self._device_line.end,
+            set_aside=self._set_aside,
+            skew=partial(self._hub.switchboard.skew, self._device),
         )
         self._device_line.copied, self._device_line.fetch = inflow.waits_for, inflow.fetch
         self._watch_soon()

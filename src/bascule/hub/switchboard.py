@@ -150,6 +150,10 @@ class Switchboard:
     def status(self, device: str) -> DeviceStatus | None:
         return self._list.one(device, self._lines)
 
+    def skew(self, device: str) -> float:
+        """Seconds that a device's clock is ahead of ours; none while it is nearly right."""
+        return self._list.skew(device)
+
     def is_connected(self, device: str) -> bool:
         return device in self._lines
 

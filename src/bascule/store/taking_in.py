@@ -7,6 +7,7 @@ event that this version does not know is kept, and folded again once a newer ver
 import re
 import secrets
 from collections.abc import Iterator
+from datetime import datetime
 from zlib import crc32
 
 import msgspec
@@ -53,11 +54,14 @@ _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 class Incoming:
     """Rows as a device sent them, from number `first` on."""
 
-    def __init__(self, device: str, session_id: str, first: int, rows: list[bytes]) -> None:
+    def __init__(
+        self, device: str, session_id: str, first: int, rows: list[bytes], skew: float = 0.0
+    ) -> None:
         self.device = device
         self.session_id = session_id
         self.first = first
         self.rows = rows
+        self.skew = skew
         self.log: list[Logged] = []
         self.understood = True
 
@@ -100,7 +104,16 @@ def take_in(transaction: Transaction, incoming: Incoming) -> TakenIn:
     if new:
         _keep(transaction, state, replica, incoming.understood)
         state.take_in(incoming.log[known:], incoming.rows[known:], device)
+        if incoming.skew:
+            state.row.record.updated_at = _by_our_clock(incoming.log[-1].at, incoming.skew)
     return TakenIn(state.row.record.seq, new, replicas.count_rows(transaction.connection, device, new))
+
+
+def _by_our_clock(at: str, skew: float) -> str:
+    try:
+        return timestamp(datetime.fromisoformat(at).timestamp() - skew)
+    except ValueError:  # a time that no calendar has; the row keeps it
+        return at
 
 
 def _owned(state: SessionState, device: str) -> Replica:
