@@ -22,6 +22,7 @@ from bascule.model.events import (
 from bascule.model.settings import Limits
 from bascule.session.deadlines import Deadlines
 from bascule.session.patience import QUIET, START, Patience
+from bascule.session.running_tools import RunningTools
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ class Waiting:
     def __init__(self, *before: AnyEvent, spoken: bool = True, **limits: Any) -> None:
         self.book = Playbook(*before)
         self.book.driver.spoken = spoken
-        self.deadlines = Deadlines()
+        self.deadlines, self.tools = Deadlines(), RunningTools()
         self.said: list[Note | str] = []
         self.spoke = asyncio.Event()
         self.patience = Patience(
@@ -48,6 +49,7 @@ class Waiting:
             self.book.driver,
             Limits(**{"start_seconds": 1000, "quiet_seconds": 1000, **limits}),
             self.deadlines,
+            self.tools,
             self._say,
             self._say,
         )
@@ -58,7 +60,8 @@ class Waiting:
 
     def hears(self, *events: AnyEvent) -> None:
         self.book.ledger.log(list(events))
-        self.patience.heard(events)
+        self.tools.heard(events)
+        self.patience.heard(set(map(type, events)))
 
     async def until_it_says(self, *words: Note | str) -> None:
         async with asyncio.timeout(PATIENCE):
