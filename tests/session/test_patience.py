@@ -51,7 +51,7 @@ class Waiting:
             self.deadlines,
             self.tools,
             self._say,
-            self._say,
+            lambda notes: self._say(*notes),
         )
 
     def _say(self, words: Note | str) -> None:

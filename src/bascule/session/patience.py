@@ -25,7 +25,7 @@ class Patience:
         deadlines: Deadlines,
         tools: RunningTools,
         give_up: Callable[[str], None],
-        tell: Callable[[Note], object],
+        tell: Callable[[list[AnyEvent]], object],
     ) -> None:
         self._ledger = ledger
         self._driver = driver
@@ -72,4 +72,4 @@ class Patience:
             self._told = True
             seconds = self.limits.quiet_seconds
             message = f"No answer from the agent for {seconds} s. It may be waiting for its model."
-            self._tell(Note("no_answer", message, "warning"))
+            self._tell([Note("no_answer", message, "warning")])

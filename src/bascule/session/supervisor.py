@@ -94,10 +94,8 @@ class Supervisor:
         self._answers = AnswerDeadlines(ledger, driver, self._deadlines, clock, self.log)
         self._time = TimeLimits(ledger, self._deadlines, clock, self.log, self.reach)
         self._tools = RunningTools()
-        self._patience = Patience(
-            *(ledger, driver, limits, self._deadlines, self._tools),
-            *(self._never_spoke, lambda note: self.log([note])),
-        )
+        waits = (self._deadlines, self._tools)
+        self._patience = Patience(ledger, driver, limits, *waits, self._never_spoke, self.log)
         self.guarding = Guarding(ledger, limits, self._tools, spending, self.log, self._stop_for)
         self._noise = NoiseLimit(steady)
         self._given_up = ""  # why it was stopped though nobody asked for it, in words
