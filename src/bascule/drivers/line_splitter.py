@@ -1,7 +1,7 @@
 """Splits a byte stream into lines, in linear time and bounded memory."""
 
 import hashlib
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, final
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
+@final
 class Oversize(Struct, frozen=True):
     """A line too long to keep: its head, length and hash."""
 
