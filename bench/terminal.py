@@ -9,6 +9,7 @@ the interpreter of another checkout of Bascule, to compare a change with what wa
 
 import argparse
 import contextlib
+import itertools
 import json
 import shutil
 import statistics
@@ -28,7 +29,7 @@ from terminal_peers import AnyTerminal, Bascule, RawPty, Server, Terminado, Ttyd
 MEGABYTES = 24
 ROUNDS = 5
 ECHOES = 400
-IDLE = 20
+IDLE, STEPS = 20, 4  # terminals that are opened at a time, and how often
 
 
 def settle(terminal: AnyTerminal) -> None:
@@ -114,22 +115,27 @@ def flood(server: Terminado | Bascule) -> Generator[None]:
 
 
 def memory(server: Server) -> float:
-    """Kilobytes of the server's own processes for each idle terminal with a viewer."""
+    """Kilobytes of the server's own processes for each idle terminal with a viewer.
+
+    The middle of several steps: one of them may hold whatever else the server asked the system for just then.
+    """
 
     def used() -> float:
         return sum(psutil.Process(pid).memory_full_info().uss for pid in server.pids()) / 1024
 
-    warm = [server.terminal() for _ in range(3)]
-    for one in warm:
-        settle(one)
-    before = used()
-    terminals = [server.terminal() for _ in range(IDLE)]
+    terminals: list[AnyTerminal] = []
+
+    def opened(count: int) -> float:
+        new = [server.terminal() for _ in range(count)]
+        terminals.extend(new)
+        for one in new:
+            settle(one)
+        return used()
+
+    sizes = [opened(3), *(opened(IDLE) for _ in range(STEPS))]
     for one in terminals:
-        settle(one)
-    after = used()
-    for one in [*warm, *terminals]:
         one.close()
-    return (after - before) / IDLE
+    return statistics.median((after - before) / IDLE for before, after in itertools.pairwise(sizes))
 
 
 def make_file(folder: Path) -> Path:
