@@ -44,6 +44,11 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> list[bytes | Oversize]:
         found: list[bytes | Oversize] = []
+        if not self._length and chunk[-1:] == b"\n" and len(chunk) <= self.MAX_LINE and not self.skipping:
+            found += chunk.split(b"\n")  # whole lines, as an agent writes them while it is not in a hurry
+            found.pop()
+            self.consumed += len(chunk)
+            return found
         head, *lines = chunk.split(b"\n")
         if head:
             self._add(head, found)
