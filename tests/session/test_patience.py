@@ -154,12 +154,12 @@ async def test_silence_counts_while_nobody_but_the_agent_has_anything_to_do(
 async def test_a_word_starts_the_silence_anew():
     waiting = Waiting(READY, PROMPT)
     waiting.patience.begin()
-    timers = waiting.deadlines._timers  # pyright: ignore[reportPrivateUsage]
-    first = timers[QUIET]
+    due = waiting.deadlines._due  # pyright: ignore[reportPrivateUsage]
+    first = due[QUIET]
     waiting.patience.look()
-    assert timers[QUIET] is first
+    assert due[QUIET] is first
     waiting.hears(WORD)
-    assert timers[QUIET] is not first
+    assert due[QUIET] is not first
     waiting.deadlines.cancel_all()
 
 
