@@ -24,11 +24,11 @@ from terminal import terminals
 
 
 def relay(measure: Callable[..., Iterator[Figure]]) -> Callable[[Sizes], Iterator[Figure]]:
-    def measured(sizes: Sizes) -> Iterator[Figure]:
+    def part(sizes: Sizes) -> Iterator[Figure]:
         with Bare() as other, Bascule() as bascule:
             yield from measure(other, bascule, sizes)
 
-    return measured
+    return part
 
 
 PARTS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
@@ -43,6 +43,14 @@ PARTS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
 }
 
 
+def measured(name: str, sizes: Sizes) -> Iterator[Figure]:
+    """The figures of a part. One that breaks (no browser, say) is a row as well: the others still count."""
+    try:
+        yield from PARTS[name](sizes)
+    except Exception as error:  # noqa: BLE001 - it is shown
+        yield Figure(name, 0.0, "", "", absent=f"{type(error).__name__}: {error}".splitlines()[0])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -54,7 +62,7 @@ def main() -> None:
     print(f"{machine()}\n\n{HEAD}", flush=True)
     for name in options.only or PARTS:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        for figure in PARTS[name](Sizes(quick=options.quick)):
+        for figure in measured(name, Sizes(quick=options.quick)):
             print(row(figure), flush=True)
             if not figure.is_held:
                 missed.append(figure.what)
