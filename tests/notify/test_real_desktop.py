@@ -30,7 +30,7 @@ async def bus(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
     async with session_bus() as address:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
         yield address
-    desktop.forget()
+        desktop.forget()  # before its bus is gone
 
 
 async def with_notices(daemon: RunningDaemon, **starts: str) -> LyingHub:

@@ -45,6 +45,10 @@ async def show(
 def forget() -> None:
     """The next notification connects to the desktop anew."""
     global _notifier
+    # The package has no way to end its connection, which would report the end of the desktop as an error.
+    bus = getattr(getattr(_notifier, "_backend", None), "_bus", None)
+    if bus is not None:
+        bus.disconnect()
     _notifier = None
 
 
