@@ -300,11 +300,64 @@ async def test_a_row_that_was_changed_below_the_server_does_not_pass_its_checksu
 # Opening, and a server that goes away ----------------------------------------------------------------
 
 
-async def test_a_second_hub_is_refused_while_the_first_writes(
-    hub: DatabaseStore, open_postgres: Opener
+@pytest.mark.row("X11")
+async def test_nodes_that_write_in_turn_fold_as_one_would(
+    open_postgres: Opener, server: Server, template: str, clock: Clock
 ) -> None:
-    with pytest.raises(AlreadyRunning, match="Another hub"):
-        await open_postgres()
+    """A machine changes its node after every few rows; what is folded, audited and found stays the same."""
+    alone = await _open(await asyncio.to_thread(server.new_database, template), clock)
+    nodes = [await open_postgres(), await open_postgres()]
+    log: list[AnyEvent] = [BEGUN, *TURN[1:], *(text(f"piece {n} of the heron") for n in range(40))]
+    rows = as_rows(log)
+    try:
+        await alone.take_in(LAPTOP, "s1", 1, rows)
+        for turn, first in enumerate(range(0, len(rows), 3)):
+            node = nodes[turn % 2]
+            await node.take_in(LAPTOP, "s1", first + 1, rows[first : first + 3])
+            await node.take_in(f"d{turn % 2}", f"own{turn % 2}", turn // 2 + 1, as_rows([BEGUN], turn // 2 + 1))
+            await node.audit([AuditRecord("grant", f"node {turn % 2}")])
+        for store in (alone, *nodes):
+            await store.searchable()
+        for node in nodes:
+            assert await node.page("s1", 100) == await alone.page("s1", 100)
+            assert await node.session("s1") == await alone.session("s1")
+            assert (await node.verify_audit()).bad is None
+            hits = await node.search("heron", session_id="s1", limit=100)
+            assert hits == await alone.search("heron", session_id="s1", limit=100)
+        assert (await nodes[0].verify_audit()).checked == (len(rows) + 2) // 3
+    finally:
+        await alone.close()
+
+
+async def test_rows_that_two_nodes_take_in_at_once_are_stored_once(open_postgres: Opener) -> None:
+    nodes = [await open_postgres(), await open_postgres()]
+    rows = as_rows([BEGUN, *(text(f"piece {n}") for n in range(60))])
+    taking = [
+        node.take_in(LAPTOP, "s1", first + 1, rows[first : first + 5])
+        for first in range(0, len(rows), 5)
+        for node in nodes
+    ]
+    done = await asyncio.gather(*taking, return_exceptions=True)
+    assert not [one for one in done if isinstance(one, StorageFailed)]
+    head, _ = await nodes[0].head_of("s1")
+    await nodes[1].take_in(LAPTOP, "s1", head + 1, rows[head:]) if head < len(rows) else None
+    assert [row.body for row in await nodes[0].read("s1", 0)] == rows
+
+
+async def test_no_node_opens_a_database_that_is_being_filled(
+    url: str, server: Server, open_postgres: Opener
+) -> None:
+    import asyncpg
+
+    from bascule.store.postgres.connection import HUB_LOCK
+
+    filling = await asyncpg.connect(url)
+    try:
+        assert await filling.fetchval("SELECT pg_try_advisory_lock($1, $2)", *HUB_LOCK)
+        with pytest.raises(AlreadyRunning, match="being filled"):
+            await open_postgres()
+    finally:
+        await filling.close()
 
 
 async def test_hubs_that_start_together_migrate_once(server: Server, clock: Clock) -> None:
@@ -313,7 +366,7 @@ async def test_hubs_that_start_together_migrate_once(server: Server, clock: Cloc
     url = await asyncio.to_thread(server.new_database)
     await asyncio.gather(*(asyncio.to_thread(prepare, url) for _ in range(4)))
     (versions,) = await asyncio.to_thread(server.run, "SELECT version FROM bascule.schema_versions", url=url)
-    assert versions == [(1,)]
+    assert versions == [(1,), (2,)]
 
 
 async def test_a_newer_database_is_left_alone(server: Server, url: str, clock: Clock) -> None:
