@@ -314,7 +314,9 @@ async def test_nodes_that_write_in_turn_fold_as_one_would(
         for turn, first in enumerate(range(0, len(rows), 3)):
             node = nodes[turn % 2]
             await node.take_in(LAPTOP, "s1", first + 1, rows[first : first + 3])
-            await node.take_in(f"d{turn % 2}", f"own{turn % 2}", turn // 2 + 1, as_rows([BEGUN], turn // 2 + 1))
+            await node.take_in(
+                f"d{turn % 2}", f"own{turn % 2}", turn // 2 + 1, as_rows([BEGUN], turn // 2 + 1)
+            )
             await node.audit([AuditRecord("grant", f"node {turn % 2}")])
         for store in (alone, *nodes):
             await store.searchable()

@@ -1,8 +1,10 @@
 """Builds the hub's ASGI app from its parts."""
 
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -76,6 +78,9 @@ from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 
+if TYPE_CHECKING:
+    from bascule.hub.nodes.cluster import Cluster
+
 ANSWERS_CHANGED = encode({"type": "answers:changed"})
 
 
@@ -133,6 +138,7 @@ def build_app(
     uplink: UplinkControl | None = None,
     tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
+    cluster: "Cluster | None" = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
@@ -161,7 +167,7 @@ def build_app(
             changed=lambda: feed.notify(None, ANSWERS_CHANGED),
         ),
         open_streams=OpenStreams(grants, grants.clock),
-        tickets=Tickets(grants, steady),
+        tickets=Tickets(grants, steady, shared=cluster),
         pairings=Pairings(steady),
         links=Links(steady),
         spawns=spawns,
@@ -177,6 +183,9 @@ def build_app(
         uplink=uplink,
         tunnels=tunnel_control,
         link_command=link_command,
+        cluster=cluster,
+        # A page that comes back to another node has not come back to a restarted server.
+        boot=secrets.token_hex(4) if cluster is None else store.epoch[:8],
     )
     grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})

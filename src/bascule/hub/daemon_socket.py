@@ -30,12 +30,14 @@ from bascule.link.line import Line
 from bascule.link.priorities import Priority
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
 from bascule.link.words import UnknownAsk
+from bascule.model.errors import StorageFailed
 
 log = logging.getLogger("bascule.hub")
 
 BROKE_THE_RULES = 4002
 CLOSED = 4000
 WATCH_SECONDS = 0.05
+STORE_SECONDS = 1.0  # until a machine tries again, while its hub's database is away
 MAX_WATCHED = 1000
 
 
@@ -126,8 +128,14 @@ class DaemonSocket:
             self._device_line.refuse(LineRefused("WRONG_DEVICE", words, retry=600))
             return
         self._their_store = hello.store
-        if self._store is not None:
-            self._device_line.rows = await self._store.rows_of(self._device)
+        try:
+            if self._store is not None:
+                self._device_line.rows = await self._store.rows_of(self._device)
+            if self._hub.cluster is not None:
+                self._device_line.epoch = await self._hub.cluster.greeted(self._device)
+        except StorageFailed as error:
+            self._device_line.refuse(LineRefused("STORAGE_FAILED", error.message, retry=STORE_SECONDS))
+            return
         self._device_line.receive(hello)
 
     def _welcomed(self) -> None:
@@ -158,8 +166,9 @@ class DaemonSocket:
     def _set_aside(self, session_id: str, aside: str | None) -> None:
         """The log was begun again: who reads it has positions that mean nothing any more."""
         log.warning("the log of session %s on %s was replaced; its copy is kept", session_id, self._device)
-        for listener in list(self._hub.feed.listeners):
-            listener.replaced(session_id)
+        self._hub.replaced(session_id)
+        if self._hub.cluster is not None:
+            self._hub.cluster.replaced(session_id)
 
     # Out
 

@@ -96,6 +96,7 @@ class Switchboard:
         self._lines: dict[str, DeviceLine] = {}
         self._lost: dict[str, Lost] = {}
         self._greeters: list[Callable[[DeviceLine], None]] = []
+        self._leavers: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[str, News], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -114,7 +115,7 @@ class Switchboard:
 
     async def close(self) -> None:
         """Note when each device was last heard, and stop."""
-        for line in self._lines.values():
+        for line in self.own_lines():
             self._list.note_heard(line.device, now=True)
         for task in list(self._tasks):
             task.cancel()
@@ -151,6 +152,10 @@ class Switchboard:
     def on_hello(self, greet: Callable[[DeviceLine], None]) -> None:
         """Call `greet` with each line that is accepted, after the orders and before anybody can ask."""
         self._greeters.append(greet)
+
+    def on_gone(self, left: Callable[[DeviceLine], None]) -> None:
+        """Call `left` with each line that is over and was in use."""
+        self._leavers.append(left)
 
     # Devices
 
@@ -328,7 +333,7 @@ class Switchboard:
 
     def _accept(self, line: DeviceLine, hello: DaemonConnected) -> None:
         older = self._lines.get(hello.device)
-        record = self._list.accept(hello)
+        record = self._list.accept(hello, line.epoch)
         line.device, line.epoch = hello.device, record.epoch
         self._lines[hello.device] = line
         if older is not None and older is not line:
@@ -352,15 +357,47 @@ class Switchboard:
         self._wake(hello.device)
         self._tell()
 
+    def take_far(self, line: DeviceLine, hello: DaemonConnected) -> bool:
+        """Another node holds this device's connection; `line` leads there. False when we hold it."""
+        current = self._lines.get(hello.device)
+        if line.over or (current is not None and not current.far):
+            return False
+        line.device = hello.device
+        self._list.heard_elsewhere(hello)
+        self._lines[hello.device] = line
+        if current is not None and current is not line:
+            current.end("superseded")
+        self._met.set()
+        self._wake(hello.device)
+        self._tell()
+        return True
+
+    def own_lines(self) -> list[DeviceLine]:
+        """The devices whose connection this node holds."""
+        return [line for line in self._lines.values() if not line.far]
+
+    def hello_of(self, device: str) -> DaemonConnected:
+        """What a device that is connected said of itself, for another node."""
+        return self._list.hello_of(device)
+
+    def books_changed(self) -> None:
+        """Other nodes have changed what is known of devices."""
+        self._list.reloaded(self.holds)
+        self._tell()
+
+    def holds(self, device: str) -> bool:
+        line = self._lines.get(device)
+        return line is not None and not line.far
+
     def heard(self, line: DeviceLine, frame: AnyFrame) -> None:
         """News on a line that was accepted."""
-        device = line.device
+        device, store = line.device, not line.far
         match frame:
             case AgentsChanged():
-                self._list.note_agents(device, frame.agents)
+                self._list.note_agents(device, frame.agents, store=store)
                 self._tell()
             case DeviceStateChanged():
-                self._list.note_state(device, frame.state)
+                self._list.note_state(device, frame.state, store=store)
                 self._tell()
             case AgentStatus():
                 agents = tuple(
@@ -371,7 +408,7 @@ class Switchboard:
                 self._news(device, frame)
             case AgentProblem():
                 self._news(device, frame)
-            case Pong(pinged=pinged) if pinged:
+            case Pong(pinged=pinged) if pinged and not line.far:
                 self._list.note_clock(device, pinged, frame.clock)
             case _:
                 pass
@@ -385,7 +422,10 @@ class Switchboard:
         if self._lines.get(line.device) is line:
             del self._lines[line.device]
             self._lost[line.device] = Lost(self.steady())
-            self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
+            if not line.far:
+                self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
+            for left in self._leavers:
+                left(line)
             self._tell()
 
     def back(self, line: DeviceLine) -> None:
@@ -409,7 +449,8 @@ class Switchboard:
             if slept > 0:  # so did we: a suspended machine judges nobody for what it could not hear
                 line.heard_at += slept
             silent = now - line.heard_at
-            self._list.note_heard(line.device, ago=silent)
+            if not line.far:
+                self._list.note_heard(line.device, ago=silent)
             if silent >= DEAD_AFTER:
                 log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
                 line.end("silent")

@@ -118,6 +118,10 @@ class Log(Protocol):
         """
         ...
 
+    async def live_sessions(self) -> list[SessionRecord]:
+        """Those whose agent runs or is being started, as far as the log says; archived ones included."""
+        ...
+
     async def session_counts(self, *, archived: bool = False) -> SessionCounts:
         """How many sessions there are in each folder, and in all."""
         ...
@@ -174,10 +178,6 @@ class DaemonStore(Log, Protocol):
 
     def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Call `changed` when `storage_problem` changes. The returned function stops it."""
-        ...
-
-    async def live_sessions(self) -> list[SessionRecord]:
-        """Those whose agent runs or is being started, as far as the log says; archived ones included."""
         ...
 
     async def orphans(self) -> list[SessionRecord]:

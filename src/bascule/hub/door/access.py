@@ -17,7 +17,7 @@ from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub
-from bascule.model.errors import BasculeError, Field, Refusal
+from bascule.model.errors import BasculeError, Field, Refusal, StorageFailed
 from bascule.model.faults import report
 from bascule.store.grants import Grant
 
@@ -120,19 +120,28 @@ class Access:
             shown = Credentials(None, None, token_in(body))
         if shown.nothing:
             raise no_grant(way_in(self._hub, scope, address))
-        grant = self._look_up(shown, operation, scope["path"])
+        grant = await self._look_up(shown, operation, scope["path"])
+        if grant is None and shown.bearer is not None and await self._is_made_elsewhere():
+            grant = await self._look_up(shown, operation, scope["path"])
         if grant is None:
             if not self._throttle.wrong(address):
                 raise too_many()
             raise no_grant({**way_in(self._hub, scope, address), **what_became(self._hub, shown.bearer)})
         return grant, body
 
-    def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
+    async def _is_made_elsewhere(self) -> bool:
+        """Whether another node may have made this grant just now."""
+        try:
+            return self._hub.cluster is not None and await self._hub.cluster.grants_now()
+        except StorageFailed:
+            return False
+
+    async def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
         if shown.bearer is not None:
             return self._hub.grants.authenticate(shown.bearer)
         if shown.ticket is not None:
             return (
-                self._hub.tickets.redeem(shown.ticket, path)
+                await self._hub.tickets.redeem(shown.ticket, path)
                 if operation is not None and operation.ticket
                 else None
             )

@@ -50,6 +50,12 @@ class TapeLine(Protocol):
     def send(self, frame: AnyFrame) -> None: ...
 
 
+class FrameTaker(Protocol):
+    """Takes the frames that come for one number: a mirror, or another node that shows the terminal."""
+
+    def receive(self, frame: FromTape) -> None: ...
+
+
 class LinkTapes:
     """The terminals of one machine. They outlive its connections: after a cut each goes on where it was."""
 
@@ -57,7 +63,7 @@ class LinkTapes:
         self._line: TapeLine | None = None
         self._count = 0
         self._mirrors: dict[tuple[str, int], Mirror] = {}
-        self._by_number: dict[int, Mirror] = {}
+        self._by_number: dict[int, FrameTaker] = {}
 
     def connected(self, line: TapeLine) -> None:
         """The machine has a new connection."""
@@ -103,9 +109,9 @@ class LinkTapes:
     def is_connected(self) -> bool:
         return self._line is not None
 
-    def number(self, mirror: "Mirror") -> int:
+    def number(self, taker: FrameTaker) -> int:
         self._count += 1
-        self._by_number[self._count] = mirror
+        self._by_number[self._count] = taker
         return self._count
 
     def forget_number(self, number: int) -> None:

@@ -152,7 +152,7 @@ class Bus:
     async def _serve(self) -> None:
         self._over.clear()
         self._server = server = await self._connect()
-        server.add_termination_listener(lambda _: self._over.set())
+        server.add_termination_listener(self._ended)
         await server.add_listener(CHANNEL, self._heard)
         self.connected += 1
         self._wake.everything = self.connected > 1  # nobody knows what they missed of us
@@ -190,6 +190,9 @@ class Bus:
         if why:
             self._lost(why)
 
+    def _ended(self, connection: object) -> None:
+        self._over.set()
+
     def _heard(self, connection: object, pid: int, channel: str, payload: object) -> None:
         with contextlib.suppress(msgspec.DecodeError):  # of a newer version: the look finds what it meant
             wake = _wakes.decode(str(payload))
@@ -202,5 +205,3 @@ def payload_of(wake: Wake) -> str:
     if len(data) > MAX_PAYLOAD:
         data = msgspec.json.encode(Wake(wake.node, books=wake.books, everything=True))
     return data.decode()
-
-

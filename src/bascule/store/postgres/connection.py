@@ -26,8 +26,8 @@ READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 SHARE_LOCK = "SELECT pg_try_advisory_lock_shared($1, $2)"
 TAKE_TURN = "SELECT node FROM writing FOR UPDATE"  # waits for the node that writes just now
 IN_USE = (
-    "The database is being filled by `bascule store copy`, or by an older Bascule that shares it with nobody. "
-    "Wait until that has ended."
+    "The database is being filled by `bascule store copy`, or used by an older Bascule, which shares it with "
+    "nobody. Wait until that has ended."
 )
 
 T = TypeVar("T")

@@ -14,13 +14,14 @@ _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)"
 _TURN = "UPDATE writing SET node = ?"
 _OURS = "SELECT device FROM device_writers WHERE node = ?"
 _CLAIM = """
-INSERT INTO device_writers (device, node) VALUES (?, ?) ON CONFLICT (device) DO UPDATE SET node = excluded.node
+INSERT INTO device_writers (device, node) VALUES (?, ?)
+ON CONFLICT (device) DO UPDATE SET node = excluded.node
 """
 
 
 class PostgresEngine:
-    """Owns the connection that writes. Transactions of all nodes come one after the other, and each node knows
-    which devices' sessions it was the last to touch."""
+    """Owns the connection that writes. Transactions of all nodes come one after the other, and each node
+    knows which devices' sessions it was the last to touch."""
 
     def __init__(self, connection: PostgresConnection, node: str) -> None:
         self.connection = connection
