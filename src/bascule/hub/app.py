@@ -188,6 +188,9 @@ def build_app(
         boot=secrets.token_hex(4) if cluster is None else store.epoch[:8],
     )
     grants.on_revoked(hub.open_streams.revoked)
+    if cluster is not None:
+        switchboard.with_store(lambda: store.storage_problem)
+        store.watch_storage(lambda: _tell_devices(hub))
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
     switchboard.watch(MachineWatch(switchboard, notifier).changed)

@@ -27,6 +27,7 @@ _states = msgspec.json.Decoder(DeviceState)
 class DeviceList:
     def __init__(self, book: DeviceBook, clock: Callable[[], float]) -> None:
         self.book = book
+        self.hub_problem: Callable[[], str | None] = lambda: None  # why this hub can store nothing
         self._clock = clock
         self._agents = {one.device: _read(_agents, one.agents, ()) for one in book.all()}
         self._states = {one.device: _read(_states, one.state, DeviceState()) for one in book.all()}
@@ -59,7 +60,7 @@ class DeviceList:
             state=presence,
             last_heard=self._last_heard(record, line),
             paused=state.paused,
-            storage_problem=state.storage_problem,
+            storage_problem=state.storage_problem or self.hub_problem(),
             roots=state.roots,
             running=state.running,
             skew_ms=record.skew_ms,

@@ -141,6 +141,10 @@ class Switchboard:
             raise NotSupported("The device does not show its terminals.")
         return tapes
 
+    def with_store(self, problem: Callable[[], str | None]) -> None:
+        """While the hub can store nothing, nothing can be done with any device: each says why."""
+        self._list.hub_problem = problem
+
     def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` when a device connects, disconnects, or something about it changes."""
         self._watchers.append(changed)

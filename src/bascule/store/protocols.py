@@ -54,6 +54,10 @@ class Log(Protocol):
         """Why nothing can be stored right now (a full disk, for example), or None."""
         ...
 
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when `storage_problem` changes. The returned function stops it."""
+        ...
+
     async def writable(self) -> None:
         """Wait until the store can write."""
         ...
@@ -174,10 +178,6 @@ class DaemonStore(Log, Protocol):
 
     async def examine(self) -> None:
         """Look at every session of ours, so that `damaged_sessions` has all there are."""
-        ...
-
-    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call `changed` when `storage_problem` changes. The returned function stops it."""
         ...
 
     async def orphans(self) -> list[SessionRecord]:

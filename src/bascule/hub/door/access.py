@@ -17,7 +17,7 @@ from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub
-from bascule.model.errors import BasculeError, Field, Refusal, StorageFailed
+from bascule.model.errors import BasculeError, Field, Refusal
 from bascule.model.faults import report
 from bascule.store.grants import Grant
 
@@ -121,20 +121,15 @@ class Access:
         if shown.nothing:
             raise no_grant(way_in(self._hub, scope, address))
         grant = await self._look_up(shown, operation, scope["path"])
-        if grant is None and shown.bearer is not None and await self._is_made_elsewhere():
+        if grant is None and shown.bearer is not None and self._hub.cluster is not None:
+            # Another node may have made it just now. While the database is away nobody knows: 503.
+            await self._hub.cluster.grants_now()
             grant = await self._look_up(shown, operation, scope["path"])
         if grant is None:
             if not self._throttle.wrong(address):
                 raise too_many()
             raise no_grant({**way_in(self._hub, scope, address), **what_became(self._hub, shown.bearer)})
         return grant, body
-
-    async def _is_made_elsewhere(self) -> bool:
-        """Whether another node may have made this grant just now."""
-        try:
-            return self._hub.cluster is not None and await self._hub.cluster.grants_now()
-        except StorageFailed:
-            return False
 
     async def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
         if shown.bearer is not None:

@@ -63,6 +63,10 @@ class Cluster:
         self._neighbours: dict[str, Neighbour] = {}
         self._attachments: dict[str, Attachment] = {}
         self._changes: dict[str, int] = {}
+        self._grants_at = -1  # the change of grants up to which this node has read them
+        self._reading_grants = asyncio.Lock()
+        self._asking_grants = asyncio.Lock()
+        self._asked_grants = 0  # how often somebody asked
         self._looks = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._first_look = asyncio.Event()
@@ -161,8 +165,8 @@ class Cluster:
     def _read_books(self, picture: Picture) -> None:
         before, self._changes = self._changes, picture.changes
         changed = {book for book, n in picture.changes.items() if before.get(book, n) != n}
-        if "grants" in changed:
-            self._spawn(self._grants.reload(), "grants")
+        if self._grants_at != picture.changes["grants"]:
+            self._spawn(self._read_grants(picture), "grants")
         if "devices" in changed:
             self._spawn(self._reload_devices(), "devices")
         if "answers" in changed:
@@ -176,14 +180,20 @@ class Cluster:
         await self._answers.reload()
         self._hub.answers.reloaded()
 
-    async def grants_now(self) -> bool:
-        """Read the grants that other nodes have changed since the last look. True if there were any."""
-        picture = await self.rows.picture()
-        if picture.changes.get("grants") == self._changes.get("grants"):
-            return False
-        self._changes["grants"] = picture.changes["grants"]
-        await self._grants.reload()
-        return True
+    async def grants_now(self) -> None:
+        """Read the grants that other nodes have changed since the last look. Those who ask together wait for
+        one look: wrong tokens must not keep the database busy."""
+        asked = self._asked_grants
+        async with self._asking_grants:
+            if self._asked_grants == asked:
+                self._asked_grants += 1
+                await self._read_grants(await self.rows.picture())
+
+    async def _read_grants(self, picture: Picture) -> None:
+        async with self._reading_grants:
+            if picture.changes["grants"] > self._grants_at:
+                await self._grants.reload()
+                self._grants_at = picture.changes["grants"]
 
     # Tickets
 
