@@ -566,6 +566,19 @@ def _add_audit(commands: Commands) -> None:
         )
 
 
+def _add_store(commands: Commands) -> None:
+    actions = _group(commands, "store", "move a hub to PostgreSQL")
+    copy = _add(
+        actions,
+        "copy",
+        "copy a stopped hub's database to an empty PostgreSQL database, and compare both",
+        _lazily("store", "copy"),
+        talks=False,
+    )
+    copy.add_argument("--from", dest="source", metavar="DIR", help="state folder of the hub (the usual one)")
+    copy.add_argument("--to", required=True, metavar="URL", help="postgresql://user@host/database")
+
+
 _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("up", "hub", "down"), _add_up),
     (("run",), _add_run),
@@ -581,4 +594,5 @@ _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("feedback",), _add_feedback),
     (("agents", "doctor", "daemon"), _add_machine),
     (("audit",), _add_audit),
+    (("store",), _add_store),
 )

@@ -79,6 +79,14 @@ def programs() -> Path | None:
     return next((folder for folder in here if (folder / "initdb").exists()), None)
 
 
+def program(name: str) -> str:
+    """One that comes with PostgreSQL; the test is skipped without it."""
+    found = shutil.which(name) or next(map(str, Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), None)
+    if found is None:
+        pytest.skip(f"{name} is not installed; it comes with PostgreSQL")
+    return found
+
+
 def reason_to_skip() -> str | None:
     try:
         import asyncpg  # noqa: F401
