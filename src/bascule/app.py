@@ -313,11 +313,13 @@ async def _folders(
 async def _cluster(
     settings: Settings, store: "PostgresStore", books: _Books, listening: socket.socket
 ) -> "Cluster":
+    from bascule.hub.nodes.choices import SharedChoices  # noqa: PLC0415 - only several nodes need it
     from bascule.hub.nodes.cluster import Cluster, node_url  # noqa: PLC0415 - it needs an extra
 
     seen = await store.query(lambda connection: connection.execute(SEEN_FROM).fetchone()[0])
     url = node_url(settings.node_url, _url(settings, listening), seen or "127.0.0.1")
-    return Cluster(store, books.grants, books.devices, books.answers, url)
+    choices = await SharedChoices.open(store)
+    return Cluster(store, books.grants, books.devices, books.answers, choices, url)
 
 
 async def _links(grants: GrantBook, folder: Path, url: str, public: str, *, alone: bool) -> str:

@@ -147,7 +147,8 @@ def build_app(
     limits.watch(lambda changed: spawns.set_rate(changed.spawns_per_minute))
     feed = Feed(store)
     doors = Doorway(settings)
-    notifier = build_notifier(store, grants, settings, doors, clock, steady)
+    choices = None if cluster is None else cluster.choices
+    notifier = build_notifier(store, grants, settings, doors, clock, steady, choices)
     hub = Hub(
         store=store,
         grants=grants,
@@ -193,7 +194,8 @@ def build_app(
         store.watch_storage(lambda: _tell_devices(hub))
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
-    switchboard.watch(MachineWatch(switchboard, notifier).changed)
+    claim = None if cluster is None else cluster.rows.claim
+    switchboard.watch(MachineWatch(switchboard, notifier, claim=claim).changed)
     switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))

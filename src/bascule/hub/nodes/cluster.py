@@ -10,6 +10,7 @@ import msgspec
 
 from bascule import __version__
 from bascule.hub.device_line import DeviceLine
+from bascule.hub.nodes.choices import SharedChoices
 from bascule.hub.nodes.envelope import AtThePage, Control, Presence, Push
 from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
@@ -46,11 +47,13 @@ class Cluster:
         grants: "GrantBook",
         devices: "DeviceBook",
         answers: "AnswerBook",
+        choices: SharedChoices,
         url: str,
     ) -> None:
         self.node, self.url, self.hub_id = store.shared.node, url, store.shared.hub
         self._store, self._key = store, store.shared.key
         self._grants, self._devices, self._answers = grants, devices, answers
+        self.choices = choices
         self._bus = Bus(
             store.shared.url,
             store.shared.role,
@@ -171,6 +174,8 @@ class Cluster:
             self._spawn(self._reload_devices(), "devices")
         if "answers" in changed:
             self._spawn(self._reload_answers(), "answers")
+        if "choices" in changed:
+            self._spawn(self._reload_choices(), "choices")
 
     async def _reload_devices(self) -> None:
         await self._devices.reload(self._hub.switchboard.holds)
@@ -179,6 +184,10 @@ class Cluster:
     async def _reload_answers(self) -> None:
         await self._answers.reload()
         self._hub.answers.reloaded()
+
+    async def _reload_choices(self) -> None:
+        await self.choices.reload()
+        self._hub.notifier.book.reload()
 
     async def grants_now(self) -> None:
         """Read the grants that other nodes have changed since the last look. Those who ask together wait for
