@@ -194,3 +194,34 @@ async def pushed(socket: ClientConnection, kind: str) -> dict[str, Any]:
         message = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         if message.get("type") == kind:
             return message
+
+
+@pytest.mark.row("X11")
+async def test_rows_that_another_node_committed_are_read_once_for_all_viewers(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()  # it hears of no commit, as if another node had made it
+    first, _ = await listen(feed)
+    for n in range(600):  # more than are read at a time
+        await hub.say("s1", str(n))
+    assert first.heard == [1]
+    late, _ = await listen(feed)
+    assert feed.lacks("s1", 601)
+    feed.moved("s1", 601)
+    await asyncio.gather(feed.read_on("s1"), feed.read_on("s1"))
+    assert first.heard == late.heard == list(range(1, 602))
+    assert not feed.lacks("s1", 601)
+
+
+@pytest.mark.row("X11")
+async def test_a_viewer_that_would_have_a_gap_reads_what_is_between_first(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()
+    ear, subscription = await listen(feed)
+    for n in range(5):
+        await hub.say("s1", str(n))
+    rows = await hub.store.read("s1", 4)
+    subscription.offer(Delivery("s1", rows))
+    await until(lambda: ear.heard == [1, 2, 3, 4, 5, 6])
+    assert subscription.live

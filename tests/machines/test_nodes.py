@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import pytest
 from tests.live import LIMITS
 from tests.machines.machines import Hub, Machine, equal_logs
 from tests.machines.relay import Relay, relay
+from tests.notify.push_service import receiver
 from tests.store.postgres_server import Server
 from tests.terminal.viewing import terminal, viewing
 from tests.waiting import PATIENCE, within
@@ -109,7 +109,7 @@ class Watcher:
     def __init__(self, session: str, nodes: list[Hub]) -> None:
         self.session, self.nodes = session, nodes
         self.last = 0
-        self.at = 0.0
+        self.connected = 0  # how often
         self._moved = asyncio.Event()
         self._task = asyncio.create_task(self._run())
 
@@ -118,11 +118,12 @@ class Watcher:
         while True:
             node = self.nodes[turn % len(self.nodes)]
             turn += 1
+            self.connected += 1
             with contextlib.suppress(ConnectionClosed, OSError, InvalidStatus):
                 async with contextlib.aclosing(node.follow(self.session, self.last)) as rows:
                     async for row in rows:
                         assert row.seq == self.last + 1
-                        self.last, self.at = row.seq, time.monotonic()
+                        self.last = row.seq
                         self._moved.set()
             await asyncio.sleep(0.02)
 
@@ -192,6 +193,7 @@ async def test_nothing_is_lost_or_doubled_when_nodes_the_database_and_its_notifi
         with within(1.0):
             await watcher.beyond(watcher.last + 1)
         await a.start()
+        connected = watcher.connected
         await asyncio.to_thread(cluster.postgres.stop)
         try:
             head = await grown(laptop, session, watcher.last)
@@ -203,6 +205,7 @@ async def test_nothing_is_lost_or_doubled_when_nodes_the_database_and_its_notifi
         await watcher.beyond(head)
         with within(1.0):
             await watcher.beyond(watcher.last + 1)
+        assert watcher.connected == connected  # its page stayed open
         assert [one["storageProblem"] for one in (await c.devices()).values()] == [None, None]
         await cluster.moved(0, a)  # so that rows come to c by notifications again
         await watcher.beyond(watcher.last + 1)
@@ -220,7 +223,7 @@ async def test_nothing_is_lost_or_doubled_when_nodes_the_database_and_its_notifi
 
 @pytest.mark.row("X11")
 async def test_a_ticket_of_one_node_opens_once_at_another_of_fifty_tries_at_once(cluster: Cluster) -> None:
-    a, b, _ = cluster.nodes
+    a, _, b = cluster.nodes  # the second one takes wrong tokens in the next test
     made = await a.http.post("/api/tickets", json={"purpose": "socket"})
     assert made.status_code == 200, made.text
     url = f"{b.url.replace('http', 'ws', 1)}/ws?ticket={made.json()['ticket']}"
@@ -323,3 +326,39 @@ async def test_lists_and_requests_of_another_nodes_machine_are_pushed(cluster: C
         )
         assert answer.status_code == 200, answer.text
         await hears(socket, type="requests:changed", sessionId=session, gone=True)
+
+
+@pytest.mark.row("X11")
+async def test_a_request_is_told_once_by_a_channel_that_was_added_at_another_node(cluster: Cluster) -> None:
+    a, b, c = cluster.nodes
+    async with receiver() as channel:
+        body = {"service": "webhook", "name": "hook", "url": channel.url, "secret": "hush-little-secret"}
+        made = await c.http.post("/api/notifications/channels", json=body)
+        assert made.status_code == 200, made.text
+        named = next(one["id"] for one in made.json()["channels"] if one["name"] == "hook")
+        for node in (a, b):
+            await shows_channel(node, named)
+        session = await start(a, cluster.laptop, "go", agent="asks")
+        asked = (await a.wait_for(session, PermissionRequested)).event
+        told = (await asyncio.wait_for(channel.requests.get(), PATIENCE)).json
+        assert (told["kind"], told["state"]) == ("approval", "open")
+        await a.post(
+            f"/api/sessions/{session}/permissions",
+            requestId=asked.request_id,
+            decision="deny",
+            inputSha256=asked.input_sha256,
+        )
+        settled = (await asyncio.wait_for(channel.requests.get(), PATIENCE)).json
+        assert settled["state"] != "open"
+        assert channel.requests.empty()
+        gone = await a.http.delete(f"/api/notifications/channels/{named}")
+        assert gone.status_code == 200, gone.text
+
+
+async def shows_channel(node: Hub, channel: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            shown = (await node.http.get("/api/notifications")).json()["channels"]
+            if any(one["id"] == channel for one in shown):
+                return
+            await asyncio.sleep(0.02)
