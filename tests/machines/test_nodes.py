@@ -362,3 +362,25 @@ async def shows_channel(node: Hub, channel: str) -> None:
             if any(one["id"] == channel for one in shown):
                 return
             await asyncio.sleep(0.02)
+
+
+@pytest.mark.row("X11")
+async def test_a_machine_joins_and_a_browser_is_let_in_whichever_node_they_reach(cluster: Cluster) -> None:
+    a, b, c = cluster.nodes
+    asked = {"device": "d-new", "name": "new", "user": "ana", "version": "1", "agents": []}
+    made = (await a.http.post("/api/pairings", json=asked)).json()
+    (waiting,) = (await b.http.get("/api/pairings")).json()["pairings"]
+    assert waiting["code"] == made["code"]
+    answer = {"code": made["code"], "allow": True}
+    assert (await c.http.post(f"/api/pairings/{waiting['id']}/answer", json=answer)).status_code == 200
+    polled = (await b.http.post("/api/pairings/poll", json={"secret": made["secret"], "wait": 5})).json()
+    assert polled["state"] == "allowed"
+    again = await c.http.post("/api/pairings/poll", json={"secret": made["secret"]})
+    assert again.json()["error"]["code"] == "PAIRING_NOT_FOUND"
+    link = (await a.http.post("/api/links", json={"name": "phone", "role": "viewer"})).json()
+    let_in = await b.http.post("/api/links/redeem", json={"secret": link["secret"], "name": "phone"})
+    assert let_in.status_code == 200, let_in.text
+    headers = {"authorization": f"Bearer {let_in.json()['token']}"}
+    assert (await c.http.get("/api/sessions", headers=headers)).status_code == 200
+    second = await c.http.post("/api/links/redeem", json={"secret": link["secret"], "name": "x"})
+    assert second.json()["error"]["code"] == "LINK_USED"

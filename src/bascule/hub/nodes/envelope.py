@@ -5,6 +5,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from bascule.model.errors import Refusal
+
 SUBPROTOCOL = "bascule.node.1"
 NODE_HEADER = "X-Bascule-Node"  # names the node that connects
 MAX_DEVICE = 255  # bytes of its id
@@ -43,7 +45,23 @@ class Push(Struct, frozen=True, tag="push"):
     session_id: str | None = None
 
 
-Control = Leave | Gone | Presence | AtThePage | Push
+class Called(Struct, frozen=True, tag="call"):
+    """A question about what only one node has in memory: a machine that waits to join, a one-time link."""
+
+    n: int
+    what: str
+    body: msgspec.Raw
+
+
+class Answered(Struct, frozen=True, tag="answer"):
+    """The answer to `Called`: a result or a refusal."""
+
+    n: int
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    refusal: Refusal | None = None
+
+
+Control = Leave | Gone | Presence | AtThePage | Push | Called | Answered
 
 
 class Enveloped(NamedTuple):

@@ -15,6 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from bascule.hub.nodes.envelope import (
     NODE_HEADER,
     SUBPROTOCOL,
+    Answered,
+    Called,
     Control,
     Gone,
     Leave,
@@ -25,6 +27,7 @@ from bascule.hub.nodes.envelope import (
 from bascule.hub.nodes.far_device import FarDevice
 from bascule.link.wire import AHEAD
 from bascule.model.codec import encode
+from bascule.model.errors import DeviceOffline, Refused
 
 if TYPE_CHECKING:
     from bascule.hub.services import Hub
@@ -49,6 +52,8 @@ class Neighbour:
         self._devices: dict[str, FarDevice] = {}
         self._dirty: dict[str, FarDevice] = {}  # with something to send
         self._controls: list[bytes] = []
+        self._calls = 0
+        self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._more = asyncio.Event()
         self.is_connected = False
         self._task = asyncio.create_task(self._run(), name=f"node {node}")
@@ -90,6 +95,30 @@ class Neighbour:
             del self._devices[device]
             self._dirty.pop(device, None)
             self.say(Leave(device))
+
+    async def call(self, what: str, body: bytes, seconds: float) -> bytes:
+        """Raises what the other node refuses with, and `DeviceOffline` when it does not answer."""
+        self._calls += 1
+        number = self._calls
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            self.say(Called(number, what, msgspec.Raw(body)))
+            async with asyncio.timeout(seconds):
+                return await answer
+        except TimeoutError:
+            raise DeviceOffline("Another node of this hub does not answer; try again.") from None
+        finally:
+            self._waiting.pop(number, None)
+
+    def _answered(self, answer: Answered) -> None:
+        waiting = self._waiting.get(answer.n)
+        if waiting is None or waiting.done():
+            return
+        if answer.refusal is not None:
+            waiting.set_exception(Refused(answer.refusal))
+        else:
+            waiting.set_result(bytes(answer.result))
 
     def say(self, message: Control) -> None:
         """News that may be lost with the connection."""
@@ -140,6 +169,9 @@ class Neighbour:
             for far in list(self._devices.values()):
                 far.end()
             self._controls.clear()
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(DeviceOffline("Another node of this hub went away; try again."))
             self._changed()
             with contextlib.suppress(ConnectionClosed, OSError):
                 await connection.close()
@@ -154,6 +186,8 @@ class Neighbour:
             match control(message):
                 case Gone(device=device) if device in self._devices:
                     self._devices[device].end()
+                case Answered() as answer:
+                    self._answered(answer)
                 case _:
                     pass
 

@@ -8,6 +8,7 @@ import msgspec
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
+from bascule.hub.door.joining import answer_call
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.nodes.cluster import Cluster
@@ -15,6 +16,8 @@ from bascule.hub.nodes.envelope import (
     MAX_DEVICE,
     NODE_HEADER,
     SUBPROTOCOL,
+    Answered,
+    Called,
     Gone,
     Leave,
     control,
@@ -26,6 +29,8 @@ from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
 from bascule.link.wire import AHEAD, LineError
 from bascule.model.codec import encode
+from bascule.model.errors import BasculeError
+from bascule.model.faults import report
 
 log = logging.getLogger("bascule.hub")
 
@@ -39,6 +44,7 @@ class NodeSocket:
         self._relays: dict[str, Relay] = {}
         self._dirty: dict[str, Relay] = {}
         self._more = asyncio.Event()
+        self._work: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         await self._call.receive()
@@ -54,6 +60,8 @@ class NodeSocket:
             writing.cancel()
             for relay in self._relays.values():
                 relay.close()
+            for task in list(self._work):
+                task.cancel()
             await asyncio.gather(writing, return_exceptions=True)
 
     def _take(self, text: str | None, data: bytes) -> None:
@@ -77,8 +85,22 @@ class NodeSocket:
                 self._dirty.pop(message.device, None)
                 if relay is not None:
                     relay.close()
+            elif isinstance(message, Called):
+                task = asyncio.create_task(self._answer(message), name=f"{message.what} for {self._node}")
+                self._work.add(task)
+                task.add_done_callback(self._work.discard)
             else:
                 self._cluster.heard(self._node, message)
+
+    async def _answer(self, called: Called) -> None:
+        try:
+            result = await answer_call(self._hub, called.what, bytes(called.body))
+            said = Answered(called.n, msgspec.Raw(result))
+        except BasculeError as error:
+            said = Answered(called.n, refusal=error.refusal())
+        except Exception as error:  # noqa: BLE001 - the other node is told, without the inside
+            said = Answered(called.n, refusal=report(log, f"{called.what} of another node", error))
+        self._connection.write_frame(text_frame(encode(said)))
 
     def _relay(self, device: str) -> Relay:
         if device not in self._relays:
