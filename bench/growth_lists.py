@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bascule.api.answers import SessionList
+from bascule.api.session_answers import SessionList
 from bascule.hub.api.views import session_view
 from bascule.model.codec import encode
 from bascule.model.events import SessionEnded, SessionReady, SessionStarted, TextAppended

@@ -13,9 +13,9 @@ import tty
 from pathlib import Path
 
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.keeper_messages import ExitNotice, Notice, PtySize
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import ExitNotice, Notice, PtySize
 
 ROUNDS = 5
 MEGABYTES = {"pipe": 200, "pty": 20}

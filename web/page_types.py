@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Raw
 
-from bascule.api.answers import AuditPage, EntriesPage, EventsPage, RequestView, SessionOpened
+from bascule.api.audit_answers import AuditPage
+from bascule.api.request_answers import RequestView
+from bascule.api.session_answers import EntriesPage, EventsPage, SessionOpened
 from bascule.hub.api.operation import Operation
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.link.machine import AgentInfo
 from bascule.model import entries, entry_types, events, records
 from bascule.model.commands import Done

@@ -12,7 +12,7 @@ from bascule.daemon.trusted import TrustedFolders
 from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.agent_start import AgentStarts
 from bascule.launch.idempotent import IdempotentLaunches
-from bascule.launch.service import Folders, Launches
+from bascule.launch.launches import Folders, Launches
 from bascule.model.settings import Settings
 
 

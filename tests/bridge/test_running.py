@@ -5,8 +5,8 @@ from typing import cast
 
 import pytest
 
+from bascule.bridge.bridge_types import BridgeSession, StartOptions
 from bascule.bridge.running import Running
-from bascule.bridge.session import BridgeSession, StartOptions
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
 

@@ -13,8 +13,8 @@ from tests.daemon.running_daemon import RunningDaemon
 from tests.live import FAKES
 
 from bascule.agents.catalogue import Catalogue, parse
-from bascule.daemon.cages.found import Cage
-from bascule.daemon.cages.found import look as look_here
+from bascule.daemon.cages.detection import Cage
+from bascule.daemon.cages.detection import look as look_here
 from bascule.daemon.launching import Launcher
 from bascule.model.events import TextSaid
 from bascule.model.settings import Limits, Settings, StartsSettings

@@ -8,7 +8,7 @@ import pytest
 from tests.cages.caged import caged
 
 from bascule.daemon.cages import bubblewrap
-from bascule.daemon.cages.found import Cage
+from bascule.daemon.cages.detection import Cage
 from bascule.model.errors import Refused
 
 # Codex brings a bubblewrap of its own, which will do where none is installed.

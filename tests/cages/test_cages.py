@@ -8,7 +8,7 @@ import pytest
 from tests.cages.caged import launcher_of
 
 from bascule.daemon.cages import bubblewrap, seatbelt
-from bascule.daemon.cages.found import Cage
+from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.program_files import named_ports, path_folders, program_files
 from bascule.daemon.cages.reach import Needs, reach_of
 from bascule.model.errors import BadDirectory, NotSupported
@@ -141,6 +141,15 @@ def test_a_programs_package_is_found_and_a_folder_around_the_home_is_not(tmp_pat
     own = tmp_path / "home" / ".local" / "bin" / "agent"
     own.write_text("")
     assert program_files([str(own)], {"HOME": str(tmp_path / "home"), "PATH": ""}) == (str(own),)
+
+
+@pytest.mark.row("R18")
+def test_a_program_among_those_of_the_system_does_not_open_their_folder(tmp_path: Path) -> None:
+    env = {"HOME": "/h", "PATH": "/usr/bin"}
+    assert program_files(["/usr/bin/env"], env) == ("/usr/bin/env",)
+    script = tmp_path / "agent"
+    script.write_text("#!/usr/bin/env sh\n")
+    assert not {"/usr", "/usr/local", "/"} & set(program_files([str(script)], env))
 
 
 def test_the_ports_of_an_agents_addresses_are_named():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bascule.api.answers import Created
+from bascule.api.session_answers import Created
 from bascule.cli import main
 from bascule.commands.run import begun
 from bascule.daemon.trusted_browsers import BrowserBook

@@ -15,7 +15,8 @@ from bascule.commands.request_prompt import (
     read_answer,
     read_permission_answer,
 )
-from bascule.model.events import PermissionOption, PermissionRequested, Question, QuestionOption
+from bascule.model.event_values import PermissionOption, Question, QuestionOption
+from bascule.model.events import PermissionRequested
 
 
 def asked(value: Any, **fields: Any) -> PermissionRequested:

@@ -20,9 +20,7 @@ from tests.conformance import (
     report,
     report_all,
     report_cages,
-    report_launches,
     report_matrix,
-    report_terminals,
     terminals,
 )
 from tests.conformance.candidates import CANDIDATES, Candidate
@@ -30,6 +28,7 @@ from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed, install
 from tests.conformance.outcome import Outcome
 from tests.conformance.playing import folder_of, played, say
+from tests.conformance.report_table import LAUNCHES, TERMINALS
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
 from tests.conformance.scenes_fork import FORK
@@ -133,7 +132,7 @@ def _terminals(only: list[str], keep: bool) -> int:
         sys.stdout.write(f"{shown.name} {program.version}\n")
         for outcome in played:
             say(outcome)
-        report_terminals.write(shown.name, program.version, played)
+        TERMINALS.write(shown.name, program.version, played)
         outcomes += played
     return _count(outcomes)
 
@@ -148,7 +147,7 @@ def _launch(only: list[str], keep: bool) -> int:
         for outcome in played:
             say(outcome)
         if len(played) == len(launches.PROMPTS):
-            report_launches.write(launched.name, program.version, played)
+            LAUNCHES.write(launched.name, program.version, played)
         outcomes += played
     return _count(outcomes)
 

@@ -107,7 +107,9 @@ async def resume(talk: Talk, agent: Candidate) -> None:
 async def bring_back(talk: Talk) -> None:
     """Bascule says how long to wait where the agent would harm so young a conversation."""
     answer = await talk.live.post(f"/api/sessions/{talk.session}/resume")
-    if answer.status_code == 429:
+    for _ in range(2):  # its last words, and its file, may each be too young
+        if answer.status_code != 429:
+            break
         talk.notes.append(f"Bascule said: {answer.json()['error']['message']}")
         await asyncio.sleep(int(answer.headers["retry-after"]))
         answer = await talk.live.post(f"/api/sessions/{talk.session}/resume")

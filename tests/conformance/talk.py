@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bascule.model.codec import Logged, decode_logged
+from bascule.model.event_values import StopReason
 from bascule.model.events import (
     AnyEvent,
     Event,
@@ -25,7 +26,6 @@ from bascule.model.events import (
     QuestionAsked,
     SessionEnded,
     SessionFailed,
-    StopReason,
     TextAppended,
     TextSaid,
     TurnEnded,

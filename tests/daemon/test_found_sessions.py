@@ -81,7 +81,7 @@ async def machine(folder: Path) -> AsyncIterator[RunningDaemon]:
 
 async def listed(made: RunningDaemon) -> list[dict[str, Any]]:
     """The list after a whole look, whatever was looked at before."""
-    made.host._found._looked_at = float("-inf")
+    made.host._parts.found._looked_at = float("-inf")
     answer = await made.ask(ListFound(wait=True))
     assert not answer["looking"]["running"]
     return answer["sessions"]

@@ -59,7 +59,7 @@ def calls(notes: Path) -> list[str]:
 async def switch_on(daemon: RunningDaemon) -> None:
     daemon.settings = replace(daemon.settings, keep_awake=True)
     await daemon.restart()
-    daemon.host._awake._linger = 0.0
+    daemon.host._parts.sessions.awake._linger = 0.0
 
 
 async def called(notes: Path, times: int) -> int:
@@ -103,7 +103,7 @@ async def test_a_program_that_fails_once_is_not_called_again(
         await switch_on(daemon)
         await daemon.start(prompt="hold")
         await called(notes, 1)
-        await until(lambda: daemon.host._awake._off)
+        await until(lambda: daemon.host._parts.sessions.awake._off)
         await daemon.ask(Interrupt(session_id="s1"))
         await daemon.until(TurnEnded)
         await daemon.start("s2", prompt="one")

@@ -48,7 +48,7 @@ def home(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def look(made: RunningDaemon) -> list[str]:
-    made.host._found._looked_at = float("-inf")
+    made.host._parts.found._looked_at = float("-inf")
     return [one["sessionId"] for one in (await made.ask(ListFound(wait=True)))["sessions"]]
 
 

@@ -14,8 +14,8 @@ from tests.conformance.record_plain import LONG, launch_of_aider, numbered
 
 from bascule.agents.catalogue import Catalogue
 from bascule.drivers.plain import PlainDriver
+from bascule.drivers.plain.question_subject import subject_in
 from bascule.drivers.plain.state import MAX_TURN_TEXT, PlainState
-from bascule.drivers.plain.subject import subject_in
 from bascule.model.errors import UnknownOption
 from bascule.model.events import (
     AnyEvent,

@@ -54,7 +54,7 @@ def attempts(told: dict) -> dict[str, str]:
         "read in the project": lambda: read("inside.txt"),
         "write in the project": lambda: written("inside.txt"),
         "make in the project": lambda: (os.mkdir("made"), os.rmdir("made")),
-        "write in its temporary folder": lambda: written(os.path.join(tempfile.gettempdir(), "t")),
+        "write in its temporary folder": lambda: tempfile.TemporaryFile().close(),
         "write in its own folder": lambda: written(f"{own}/note"),
         "read outside": lambda: read(f"{outside}/secret"),
         "list outside": lambda: os.listdir(outside),

@@ -19,12 +19,8 @@ from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.connection_limits import WireLimits
 from bascule.hub.wire.server import HubServer, bind
-from bascule.model.events import (
-    PermissionOption,
-    PermissionRequested,
-    SessionStarted,
-    TextAppended,
-)
+from bascule.model.event_values import PermissionOption
+from bascule.model.events import PermissionRequested, SessionStarted, TextAppended
 from bascule.model.settings import Settings
 from bascule.store.answers import AnswerBook
 from bascule.store.devices import DeviceBook

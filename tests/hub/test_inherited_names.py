@@ -8,11 +8,10 @@ from tests.hub.running_hub import RunningHub, ask
 from tests.hub.scripted_device import append
 
 from bascule.model.commands import AnswerQuestion, SetMode, SetModel
+from bascule.model.event_values import PermissionOption, Question
 from bascule.model.events import (
-    PermissionOption,
     PermissionRequested,
     PromptSent,
-    Question,
     QuestionAsked,
     ToolChanged,
     ToolStarted,

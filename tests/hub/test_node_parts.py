@@ -59,33 +59,33 @@ def test_other_nodes_reach_this_one_as_chosen_as_it_listens_or_as_the_database_s
 
 class _Viewer:
     def __init__(self) -> None:
-        self.told: asyncio.Queue[bytes] = asyncio.Queue()
+        self.got: asyncio.Queue[bytes] = asyncio.Queue()
 
     def tell(self, message: bytes) -> None:
-        self.told.put_nowait(message)
+        self.got.put_nowait(message)
 
 
 async def test_viewers_of_another_node_count_until_it_is_gone_or_silent() -> None:
     now = 0.0
     presence = SessionPresence(lambda: now)
     said: list[tuple[str, list[str], list[str]]] = []
-    presence.tell_others = lambda *words: said.append(words)
+    presence.send_to_others = lambda *words: said.append(words)
     viewer = _Viewer()
     presence.enter("s1", viewer, "Ana")
-    assert b'"viewers":["Ana"]' in await viewer.told.get()
+    assert b'"viewers":["Ana"]' in await viewer.got.get()
     assert said[-1] == ("s1", ["Ana"], [])
     now = 1.0
     presence.elsewhere("b", "s1", ("Bo",), ("Bo",))
-    assert b'"viewers":["Ana","Bo"],"typing":["Bo"]' in await viewer.told.get()
+    assert b'"viewers":["Ana","Bo"],"typing":["Bo"]' in await viewer.got.get()
     now = 2.0
     presence.forget_node("b")
-    assert b'"viewers":["Ana"],"typing":[]' in await viewer.told.get()
+    assert b'"viewers":["Ana"],"typing":[]' in await viewer.got.get()
     now = 3.0
     presence.elsewhere("b", "s1", ("Bo",), ())
-    assert b'"viewers":["Ana","Bo"]' in await viewer.told.get()
+    assert b'"viewers":["Ana","Bo"]' in await viewer.got.get()
     now = 9.0  # it says nothing any more
     presence.say_again()
-    assert b'"viewers":["Ana"]' in await viewer.told.get()
+    assert b'"viewers":["Ana"]' in await viewer.got.get()
     presence.leave("s1", viewer)
     assert said[-1] == ("s1", [], [])
 

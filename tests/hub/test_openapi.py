@@ -14,7 +14,7 @@ from tests.hub.running_hub import RunningHub, running_hub
 from tests.waiting import PATIENCE
 
 from bascule.hub.api.openapi import describe
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 
 DESCRIPTION = describe(operation_table())
 

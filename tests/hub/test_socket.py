@@ -8,7 +8,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, answer, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.codec import encode
 from bascule.model.commands import AnswerPermission, Interrupt, SendPrompt
 

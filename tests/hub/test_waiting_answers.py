@@ -19,12 +19,8 @@ from bascule.link.machine import EndAll
 from bascule.model.codec import timestamp
 from bascule.model.commands import AnswerPermission, AnswerQuestion
 from bascule.model.errors import RequestWithdrawn
-from bascule.model.events import (
-    PermissionAnswered,
-    Question,
-    QuestionAsked,
-    SessionStarted,
-)
+from bascule.model.event_values import Question
+from bascule.model.events import PermissionAnswered, QuestionAsked, SessionStarted
 
 pytestmark = [pytest.mark.anyio, pytest.mark.row("R11")]
 

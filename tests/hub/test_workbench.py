@@ -12,7 +12,7 @@ from tests.parts import Part
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.events import (
     Diff,
     EntryClosed,

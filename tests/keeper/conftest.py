@@ -17,9 +17,9 @@ from tests.waiting import PATIENCE
 
 from bascule.keeper.folder import marker_of
 from bascule.transport.keeper import KeeperConnection
+from bascule.transport.keeper_messages import ExitNotice, OutputNotice, StorageNotice
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import ExitNotice, OutputNotice, StorageNotice
 
 ENV = {"PATH": os.environ["PATH"]}
 

@@ -12,7 +12,7 @@ import pytest
 
 from bascule.keeper.lines import LONGEST, TOGETHER_SECONDS, LineGuard
 from bascule.transport.errors import KeeperError
-from bascule.transport.words import PtySize
+from bascule.transport.keeper_messages import PtySize
 
 SIZE = PtySize(cols=80, rows=24)
 # Reads as `cat` does, and says of each read what it was.

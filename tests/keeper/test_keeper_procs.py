@@ -8,7 +8,7 @@ import msgspec
 from tests.liveness import is_alive
 
 from bascule.keeper import procs
-from bascule.transport.words import Spawned
+from bascule.transport.keeper_messages import Spawned
 
 
 def me():

@@ -4,7 +4,7 @@ import pytest
 from tests.waiting import PATIENCE
 
 from bascule.transport.errors import KeeperError
-from bascule.transport.words import PtySize
+from bascule.transport.keeper_messages import PtySize
 
 SIZE = PtySize(cols=101, rows=37)
 

@@ -17,8 +17,8 @@ from tests.waiting import PATIENCE
 
 from bascule.agents.catalogue import Catalogue
 from bascule.launch.agent_start import AgentStarts
+from bascule.launch.launches import Folders, Launches
 from bascule.launch.request import LaunchRequest, request_of
-from bascule.launch.service import Folders, Launches
 from bascule.model.settings import LaunchSettings, Settings
 
 AGENT = "claude-code"

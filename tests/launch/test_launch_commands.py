@@ -255,8 +255,8 @@ async def test_a_folder_that_somebody_else_planted_is_not_used(desk: Desk, plant
 
 def test_files_of_launches_are_never_written_through_a_link_or_a_fifo(short_dir: Path) -> None:
     from bascule.launch.errors import LaunchError
-    from bascule.launch.folder import LaunchFolder
     from bascule.launch.launcher.plan_files import take_up
+    from bascule.launch.private_folder import LaunchFolder
 
     folder = LaunchFolder.open(str(short_dir), {})
     victim = short_dir / "victim"

@@ -16,8 +16,8 @@ from tests.waiting import PATIENCE
 
 from bascule.launch.errors import LaunchError
 from bascule.launch.handing_over import untypable
+from bascule.launch.launches import Launches
 from bascule.launch.record import LaunchRecord
-from bascule.launch.service import Launches
 
 pytestmark = pytest.mark.anyio
 

@@ -24,8 +24,8 @@ from tests.web.chrome import needs_chromium
 
 from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.launches import Launches
 from bascule.launch.record import LaunchRecord
-from bascule.launch.service import Launches
 from bascule.service.link_handler import LinkHandler
 from bascule.service.programs import run_program
 

@@ -14,16 +14,18 @@ from bascule.link.frames import (
     Resume,
     SessionForgotten,
     SessionOutput,
-    SizeSeat,
-    TapeOpened,
-    TapePiece,
-    TapeState,
-    TapeTyped,
     Versions,
 )
 from bascule.link.line import PART, Line
 from bascule.link.priorities import Priority
 from bascule.link.sending import PATIENCE
+from bascule.link.tape_frames import (
+    SizeSeat,
+    TapeOpened,
+    TapePiece,
+    TapeState,
+    TapeTyped,
+)
 from bascule.link.versions import agree
 from bascule.link.wire import HEADER, MAX_FRAME, MAX_MESSAGE, LineError, UnknownFrame
 from bascule.model.commands import Interrupt, SendPrompt

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from bascule.link import wire
-from bascule.link.words import COMMANDS
+from bascule.link.wire_names import COMMANDS
 from bascule.model.events import AnyEvent
 
 PAGE = (Path(__file__).parents[2] / "docs" / "link.md").read_text()

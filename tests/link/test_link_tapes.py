@@ -10,9 +10,11 @@ import pytest
 from bascule.daemon.arbiter import Arbiter
 from bascule.daemon.size_policy import SmallestClientSize
 from bascule.daemon.tape_streams import TAPE_FRAMES, TapeStreams
-from bascule.hub.terminal.link_tapes import CREDIT, FROM_TAPE, MIRROR, LinkTape, LinkTapes
-from bascule.link.frames import AnyFrame, TapePiece
+from bascule.hub.terminal.link_tapes import LinkTape, LinkTapes
+from bascule.hub.terminal.mirror import CREDIT, FROM_TAPE, MIRROR
+from bascule.link.frames import AnyFrame
 from bascule.link.tape import Arrangement, Delivered, Seat, SeatEvents, TapeCut, TapeTail
+from bascule.link.tape_frames import TapePiece
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, DeviceOffline, SessionNotFound
 

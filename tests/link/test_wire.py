@@ -15,7 +15,8 @@ from tests.link.frame_strategies import COMMANDS, DOWN, UP, frames, made
 
 from bascule.daemon.idempotency import body_sha256
 from bascule.link import wire
-from bascule.link.frames import Ask, Ping, Reply, SessionOutput, TapePiece
+from bascule.link.frames import Ask, Ping, Reply, SessionOutput
+from bascule.link.tape_frames import TapePiece
 from bascule.link.wire import (
     HEADER,
     MAX_FRAME,
@@ -26,7 +27,7 @@ from bascule.link.wire import (
     LineError,
     UnknownFrame,
 )
-from bascule.link.words import ON_THE_WIRE, UnknownAsk
+from bascule.link.wire_names import ON_THE_WIRE, UnknownAsk
 from bascule.model.commands import AnswerPermission, AnswerQuestion, Interrupt, RenameSession, SendPrompt
 
 WAYS = [("up", one) for one in UP if one is not TapePiece] + [("down", one) for one in DOWN]

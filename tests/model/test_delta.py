@@ -37,6 +37,7 @@ def test_both_forms_of_a_document_without_formatting_are_its_text(texts: list[st
 def test_a_mebibyte_in_one_line_and_in_many_is_read_whole() -> None:
     blanks = {"insert": " " * MIB, "attributes": {"bold": True}}
     assert delta_to_markdown([{"insert": "a", "attributes": {"bold": True}}, blanks]) == "**a**" + " " * MIB
-    lines = [{"insert": "x"}, {"insert": "\n" * MIB, "attributes": {"code-block": True}}]
-    assert delta_to_markdown(lines) == "```\nx" + "\n" * MIB + "```\n"
+    many = ("y" * 63 + "\n") * (MIB // 64)
+    lines = [{"insert": "x"}, {"insert": many, "attributes": {"code-block": True}}]
+    assert delta_to_markdown(lines) == "```\nx" + many + "```\n"
     assert len(delta_to_text(lines)) == MIB + 1

@@ -19,6 +19,7 @@ from bascule.model.entries import (
     ToolEntry,
     TurnEntry,
 )
+from bascule.model.event_values import Question
 from bascule.model.events import (
     AgentSpawned,
     AnswerDelivered,
@@ -51,7 +52,6 @@ from bascule.model.events import (
     PromptSent,
     PromptsReordered,
     PromptWithdrawn,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,

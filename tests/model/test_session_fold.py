@@ -8,6 +8,7 @@ import pytest
 from msgspec import Raw, json
 
 from bascule.model.codec import Logged, decode_logged, timestamp
+from bascule.model.event_values import Question
 from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
@@ -28,7 +29,6 @@ from bascule.model.events import (
     PromptSent,
     PromptsReordered,
     PromptWithdrawn,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,

@@ -9,9 +9,9 @@ import pytest
 from tests.notify.push_service import receiver
 
 from bascule.notify import desktop
-from bascule.notify.command import run_command
+from bascule.notify.channel_queue import Failure
+from bascule.notify.command_notifier import run_command
 from bascule.notify.http_post import Unreachable, post
-from bascule.notify.outbox import Failure
 from bascule.notify.webhook import Post
 
 pytestmark = pytest.mark.anyio

@@ -8,11 +8,11 @@ from tests.notify.requests import Clock
 
 from bascule.model.errors import InvalidInput
 from bascule.notify.channels import Channel, check_web_channel
+from bascule.notify.delivery import is_push_service
 from bascule.notify.deny_tokens import DenyClaims, DenyTokenInvalid, make_token, read_token
 from bascule.notify.notice import Notice
 from bascule.notify.presence import ACTIVE_SECONDS, AtThePage
 from bascule.notify.quiet_hours import checked
-from bascule.notify.sending import is_push_service
 
 CLAIMS = DenyClaims("c1", "s1", "r1", "0" * 64)
 KEY = os.urandom(32)

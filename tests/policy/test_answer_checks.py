@@ -16,14 +16,8 @@ from bascule.model.errors import (
     RequestWithdrawn,
     UnknownOption,
 )
-from bascule.model.events import (
-    PermissionAnswered,
-    PermissionOption,
-    PermissionRequested,
-    Question,
-    QuestionAnswered,
-    QuestionAsked,
-)
+from bascule.model.event_values import PermissionOption, Question
+from bascule.model.events import PermissionAnswered, PermissionRequested, QuestionAnswered, QuestionAsked
 from bascule.model.records import RequestRecord
 from bascule.policy.answer_checks import (
     DENIED,

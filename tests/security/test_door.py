@@ -8,8 +8,8 @@ from tests.hub.running_hub import RunningHub, raw_exchange, running_hub, status_
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.app import operation_table
 from bascule.hub.door.hosts import Doorway
+from bascule.hub.operation_table import operation_table
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

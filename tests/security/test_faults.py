@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bascule.hub.api.operation import Operation
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.events import SessionStarted
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ from tests.hub.running_hub import RunningHub, ask, rest_of, running_hub, until
 from tests.security.test_door import call, opened, ticket
 from tests.waiting import PATIENCE, within
 
-from bascule.hub.app import operation_table
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.door.roles import ALLOWED
+from bascule.hub.operation_table import operation_table
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

@@ -6,8 +6,8 @@ from tests.hub.running_hub import RunningHub, ask
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.app import operation_table
 from bascule.hub.door.roles import allows
+from bascule.hub.operation_table import operation_table
 
 pytestmark = pytest.mark.anyio
 

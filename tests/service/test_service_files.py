@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bascule.model.errors import InvalidInput
-from bascule.service.files import OUR_LINGER, agent_plist, desktop_entry, unit_text
+from bascule.service.unit_files import OUR_LINGER, agent_plist, desktop_entry, unit_text
 
 AWKWARD = ["/opt/a b/python", "-m", "bascule", "--data", '/home/o\'neil/100% $HOME "x" \\y']
 

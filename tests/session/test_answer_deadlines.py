@@ -1,9 +1,10 @@
 """Deadlines of requests: from when they were asked, by the limits of now, denied once and audited."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from msgspec import Raw
+from tests.session.hand_timers import HandTimers
 from tests.session.playbook import LineDriver
 
 from bascule.model.codec import encode, timestamp
@@ -18,7 +19,6 @@ from bascule.model.events import (
 from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, Write
 from bascule.model.settings import Limits
 from bascule.session.answer_deadlines import NO_ANSWER, AnswerDeadlines, answer_audit
-from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
 from bascule.store.base import AuditRecord, ResumePoint
 
@@ -27,19 +27,6 @@ SHA = "0" * 64
 PERMISSION = PermissionRequested("r", "Bash", "Run ls", "execute", Raw(b"{}"), SHA, ())
 QUESTION = QuestionAsked("r", (), Raw(b"{}"), SHA)
 LIMITS = Limits(permission_seconds=100, question_seconds=30)
-
-
-class HandTimers(Deadlines):
-    """Named timers that ring when the test says so."""
-
-    def __init__(self) -> None:
-        self.waiting: dict[str, tuple[float, Callable[[], None]]] = {}
-
-    def set(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self.waiting[name] = (seconds, action)
-
-    def cancel(self, name: str) -> None:
-        self.waiting.pop(name, None)
 
 
 class Session:
@@ -71,7 +58,7 @@ class Session:
 
     @property
     def left(self) -> dict[str, float]:
-        return {name: seconds for name, (seconds, _) in self.timers.waiting.items()}
+        return self.timers.left
 
 
 @pytest.mark.parametrize(
@@ -141,7 +128,7 @@ def test_a_request_that_nobody_answered_is_denied_and_audited(
 ):
     session = Session(asked)
     session.deadlines.set("r", LIMITS)
-    session.timers.waiting["answer r"][1]()
+    session.timers.waiting["answer r"].action()
     ((events, (record,)),) = session.logged
     assert events == [answer]
     assert (
@@ -157,7 +144,7 @@ def test_a_request_that_was_answered_meanwhile_is_not_denied():
     session = Session(PERMISSION)
     session.deadlines.set("r", LIMITS)
     session.request.state = "answered"
-    session.timers.waiting["answer r"][1]()
+    session.timers.waiting["answer r"].action()
     assert session.logged == []
 
 

@@ -37,6 +37,7 @@ from bascule.model.errors import (
     SessionOver,
     StorageFull,
 )
+from bascule.model.event_values import Question
 from bascule.model.events import (
     AnyEvent,
     Interrupted,
@@ -50,7 +51,6 @@ from bascule.model.events import (
     PromptSent,
     PromptsReordered,
     PromptWithdrawn,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QueueHeld,

@@ -7,6 +7,7 @@ from tests.session.playbook import Playbook, Step
 
 from bascule.model.commands import Actor, AnswerGuard, Envelope, SendPrompt
 from bascule.model.errors import InvalidInput, NotSupported, RequestNotFound
+from bascule.model.event_values import Usage
 from bascule.model.events import (
     AnyEvent,
     GuardAnswered,
@@ -20,7 +21,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 from bascule.model.lifecycle import Phase

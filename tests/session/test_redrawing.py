@@ -1,38 +1,14 @@
 """`session/redrawing.py`: when a full-screen program's size changes, and when it is as before."""
 
-from collections.abc import Callable
-
 import pytest
+from tests.session.hand_timers import HandTimers
 
-from bascule.session.deadlines import Deadlines
 from bascule.session.redrawing import BUSY_SECONDS, QUIET_SECONDS, SEEN_SECONDS, UNSEEN_SECONDS, Redraw
-
-
-class Timers(Deadlines):
-    """Fires when its clock is moved."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 100.0
-        self.waiting: dict[str, tuple[float, Callable[[], None]]] = {}
-
-    def set(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self.waiting[name] = (self.now + seconds, action)
-
-    def is_set(self, name: str) -> bool:
-        return name in self.waiting
-
-    def to(self, seconds: float) -> None:
-        """Let this much time pass, and more than that only by a rounding error."""
-        self.now += seconds + 1e-6
-        due = [name for name, (at, _) in self.waiting.items() if at <= self.now]
-        for name in due:
-            self.waiting.pop(name)[1]()
 
 
 class Terminal:
     def __init__(self) -> None:
-        self.timers = Timers()
+        self.timers = HandTimers()
         self.rows: list[int] = []
         self.redraw = Redraw(self.rows.append, self.timers, lambda: self.timers.now)
 
@@ -40,7 +16,7 @@ class Terminal:
         """The program writes every 50 ms."""
         for _ in range(round(seconds / 0.05)):
             self.redraw.output()
-            self.timers.to(0.05)
+            self.timers.pass_by(0.05)
 
 
 @pytest.fixture
@@ -52,7 +28,7 @@ def test_a_quiet_program_loses_a_row_at_once_and_has_it_back_after_it_drew(termi
     terminal.redraw.ask()
     assert terminal.rows == [-1]
     terminal.redraw.output()
-    terminal.timers.to(SEEN_SECONDS)
+    terminal.timers.pass_by(SEEN_SECONDS)
     assert terminal.rows == [-1, 0]
 
 
@@ -60,15 +36,15 @@ def test_more_output_does_not_put_off_the_old_size(terminal: Terminal) -> None:
     terminal.redraw.ask()
     for _ in range(3):
         terminal.redraw.output()
-        terminal.timers.to(SEEN_SECONDS / 2.5)
+        terminal.timers.pass_by(SEEN_SECONDS / 2.5)
     assert terminal.rows == [-1, 0]
 
 
 def test_one_that_draws_nothing_has_its_row_back_all_the_same(terminal: Terminal) -> None:
     terminal.redraw.ask()
-    terminal.timers.to(UNSEEN_SECONDS / 2)
+    terminal.timers.pass_by(UNSEEN_SECONDS / 2)
     assert terminal.rows == [-1]
-    terminal.timers.to(UNSEEN_SECONDS / 2)
+    terminal.timers.pass_by(UNSEEN_SECONDS / 2)
     assert terminal.rows == [-1, 0]
 
 
@@ -77,7 +53,7 @@ def test_nothing_changes_while_the_program_writes(terminal: Terminal) -> None:
     terminal.redraw.ask()
     terminal.writes_for(BUSY_SECONDS / 2)
     assert terminal.rows == []
-    terminal.timers.to(QUIET_SECONDS)
+    terminal.timers.pass_by(QUIET_SECONDS)
     assert terminal.rows == [-1]
 
 
@@ -91,7 +67,7 @@ def test_one_that_never_stops_writing_is_made_to_redraw_after_a_while(terminal: 
 def test_viewers_who_come_meanwhile_share_one_redraw(terminal: Terminal) -> None:
     for _ in range(3):
         terminal.redraw.ask()
-    terminal.timers.to(UNSEEN_SECONDS)
+    terminal.timers.pass_by(UNSEEN_SECONDS)
     assert terminal.rows == [-1, 0]
     terminal.redraw.ask()
     assert terminal.rows == [-1, 0, -1]

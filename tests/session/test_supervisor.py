@@ -11,6 +11,7 @@ from tests.session.playbook import PLAN, Playbook, Step
 from tests.waiting import PATIENCE
 
 from bascule.model.errors import AgentFailed, HostError
+from bascule.model.event_values import Question
 from bascule.model.events import (
     AgentSpawned,
     AnswerDelivered,
@@ -24,7 +25,6 @@ from bascule.model.events import (
     PermissionWithdrawn,
     PromptQueued,
     PromptSent,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,

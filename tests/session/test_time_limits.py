@@ -1,9 +1,9 @@
 """The idle and age limits of a session: announced before, cancelled by use, postponed by a person."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.session.hand_timers import HandTimers
 from tests.session.playbook import NOW, Playbook, Step
 
 from bascule.model.codec import timestamp
@@ -18,7 +18,6 @@ from bascule.model.events import (
 )
 from bascule.model.settings import Limits
 from bascule.session import supervisor
-from bascule.session.deadlines import Deadlines
 from bascule.session.time_limits import AGE, IDLE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.row("R15")]
@@ -29,33 +28,6 @@ LIMITS = {"idle_seconds": 1800, "session_seconds": 14_400, "start_seconds": 0, "
 
 def book_of(*before: AnyEvent, **limits: Any) -> Playbook:
     return Playbook(*before, limits=Limits(**{**LIMITS, **limits}))
-
-
-class HandTimers(Deadlines):
-    """Named timers that ring when the test says so."""
-
-    def __init__(self) -> None:
-        self._set: dict[str, tuple[float, Callable[[], None]]] = {}
-
-    def set(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self.cancel(name)
-        if seconds > 0:
-            self._set[name] = (seconds, action)
-
-    def cancel(self, name: str) -> None:
-        self._set.pop(name, None)
-
-    def cancel_all(self) -> None:
-        self._set.clear()
-
-    def is_set(self, name: str) -> bool:
-        return name in self._set
-
-    def left(self, name: str) -> float | None:
-        return self._set[name][0] if name in self._set else None
-
-    def ring(self, name: str) -> None:
-        self._set.pop(name)[1]()
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +43,7 @@ def timers(book: Playbook) -> HandTimers:
 
 def left(book: Playbook, name: str) -> float | None:
     """Seconds until a clock rings next."""
-    return timers(book).left(name)
+    return timers(book).left.get(name)
 
 
 def ring(book: Playbook, name: str) -> None:

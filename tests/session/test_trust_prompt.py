@@ -1,8 +1,7 @@
 """A trust prompt in a terminal: answered in a trusted folder, left to a person in any other."""
 
-from collections.abc import Callable
-
 import pytest
+from tests.session.hand_timers import HandTimers
 from tests.session.playbook import CommittingStore
 
 from bascule.drivers.terminal import Signals, TerminalDriver
@@ -10,7 +9,6 @@ from bascule.drivers.terminal.trust_prompt import DOWN, ENTER, TrustPrompt
 from bascule.model.events import Note
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Pending, SessionRecord
-from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
 from bascule.session.trust_prompt import GIVE_UP_SECONDS, LOOK_SECONDS, Trusting
 from bascule.store.base import ResumePoint
@@ -21,20 +19,6 @@ QUESTION = TrustPrompt("Do you trust this folder?", "Yes", ">")
 CLEAR = b"\x1b[H\x1b[2J"
 ON_NO = CLEAR + b"Do you trust this folder?\r\n\r\n> No\r\n  Yes\r\n"
 ON_YES = CLEAR + b"Do you trust this folder?\r\n\r\n  No\r\n> Yes\r\n"
-
-
-class HandTimers(Deadlines):
-    """Named timers that ring when the test says so."""
-
-    def __init__(self) -> None:
-        self.waiting: dict[str, tuple[float, Callable[[], None]]] = {}
-
-    def set(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self.waiting[name] = (seconds, action)
-
-    def ring(self, name: str) -> None:
-        _, action = self.waiting.pop(name)
-        action()
 
 
 class Terminal:
@@ -70,7 +54,7 @@ async def test_output_without_the_prompt_does_nothing():
 async def test_in_a_trusted_folder_the_mark_is_moved_to_yes_and_only_then_entered():
     terminal = Terminal(trusted=True)
     terminal.draw(ON_NO)
-    assert {name: seconds for name, (seconds, _) in terminal.timers.waiting.items()} == {
+    assert terminal.timers.left == {
         "trust over": GIVE_UP_SECONDS,
         "trust": LOOK_SECONDS,
     }

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from bascule.model.codec import Logged, decode_logged, encode
 from bascule.model.entries import AnyEntry, Fold
+from bascule.model.event_values import PermissionOption, Question
 from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
@@ -17,14 +18,12 @@ from bascule.model.events import (
     EntryOpened,
     Note,
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
     PlanChanged,
     PlanItem,
     PromptQueued,
     PromptSent,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     SessionEnded,

@@ -11,7 +11,7 @@ from tests.live import LIMITS, LiveServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.app import operation_table
+from bascule.hub.operation_table import operation_table
 from bascule.model.events import PermissionRequested
 
 pytestmark = pytest.mark.anyio

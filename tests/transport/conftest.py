@@ -13,7 +13,7 @@ from tests.waiting import PATIENCE
 
 from bascule.transport.errors import KeeperGone
 from bascule.transport.keeper import KeeperConnection
-from bascule.transport.words import Spawned
+from bascule.transport.keeper_messages import Spawned
 
 
 @pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])

@@ -20,8 +20,8 @@ from bascule.keeper.lines import LONGEST, TOGETHER_SECONDS
 from bascule.transport import keys, loan
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.keeper_messages import ExitNotice, PtySize
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import ExitNotice, PtySize
 
 SIZE = PtySize(80, 24)
 # In raw mode the kernel echoes nothing: all that is shown was read by the program.

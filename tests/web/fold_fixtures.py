@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from bascule.model.codec import Logged, decode_logged, encode, encode_logged
 from bascule.model.entries import AnyEntry, Fold
+from bascule.model.event_values import PermissionOption, Question, Usage
 from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
@@ -22,7 +23,6 @@ from bascule.model.events import (
     Interrupted,
     Note,
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
     PlanChanged,
@@ -32,7 +32,6 @@ from bascule.model.events import (
     PromptSent,
     PromptsReordered,
     PromptWithdrawn,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QueueHeld,
@@ -49,7 +48,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
 )
 from bascule.model.records import Pending, SessionRecord
 from bascule.model.session_fold import SessionFold

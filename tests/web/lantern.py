@@ -26,6 +26,7 @@ from bascule.model.errors import (
     DeviceOffline,
     LimitReached,
 )
+from bascule.model.event_values import PermissionOption, Question, QuestionOption, Usage
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
@@ -35,15 +36,12 @@ from bascule.model.events import (
     EntryOpened,
     ModelChoice,
     ModelsChanged,
-    PermissionOption,
     PermissionRequested,
     PlanChanged,
     PlanItem,
     PromptQueued,
     PromptSent,
-    Question,
     QuestionAsked,
-    QuestionOption,
     SessionEnded,
     SessionFailed,
     SessionReady,
@@ -53,7 +51,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 from bascule.store.base import Batch

@@ -14,6 +14,7 @@ import {
   endsWords,
   groupWords,
   isNear,
+  isOwnPlan,
   nearPath,
   sizeWords,
   toolWords,
@@ -42,6 +43,11 @@ import {
   withoutControls,
 } from '../../src/bascule/web/terminal/pasted.js';
 import { pressed, withControl } from '../../src/bascule/web/terminal/pressing.js';
+
+test('a plan outside the folder is the agent’s own, as the hub has it', () => {
+  const cases = JSON.parse(readFileSync(new URL('../fixtures/own_plans.json', import.meta.url), 'utf8'));
+  for (const [path, cwd, own] of cases) assert.equal(isOwnPlan(path, cwd), own, path);
+});
 
 test('a copy of a conversation ends with the turn before a message, where its agent can go back to it', () => {
   const started = (more = {}) => ({ kind: 'event', first_seq: 1, event: { type: 'session_started', ...more } });

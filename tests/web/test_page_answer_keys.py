@@ -12,7 +12,8 @@ from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.test_page_requests import DENY, ONCE, answers, begun, told, wants
 
-from bascule.model.events import PermissionOption, PermissionRequested, QuestionAnswered
+from bascule.model.event_values import PermissionOption
+from bascule.model.events import PermissionRequested, QuestionAnswered
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 

@@ -12,6 +12,7 @@ from tests.hub.scripted_device import append
 from tests.web.axe import AXE, RUN
 from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
 
+from bascule.model.event_values import Usage
 from bascule.model.events import (
     AnyEvent,
     Diff,
@@ -24,7 +25,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
 )
 
 pytestmark = [pytest.mark.anyio, needs_chromium]

@@ -7,7 +7,8 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell
 
-from bascule.model.events import PromptSent, TurnEnded, Usage
+from bascule.model.event_values import Usage
+from bascule.model.events import PromptSent, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 

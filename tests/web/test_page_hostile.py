@@ -17,20 +17,18 @@ from tests.web.xss_corpus import DEEP, PAYLOADS, WRAPPED
 
 from bascule.hub.page.web_files import page_files
 from bascule.model.commands import AnswerPermission, EndSession, Interrupt, SendPrompt, StartSession
+from bascule.model.event_values import PermissionOption, Question, QuestionOption
 from bascule.model.events import (
     AnyEvent,
     Diff,
     EntryClosed,
     EntryOpened,
     Note,
-    PermissionOption,
     PermissionRequested,
     PlanChanged,
     PlanItem,
     PromptSent,
-    Question,
     QuestionAsked,
-    QuestionOption,
     SessionFailed,
     SessionReady,
     SessionStarted,

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -13,7 +14,7 @@ from tests.web.lantern import LanternDevice, lantern, said, tell
 
 from bascule import __version__
 from bascule.link.frames import DaemonConnected
-from bascule.model.events import TurnEnded
+from bascule.model.events import TitleChanged, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -94,6 +95,41 @@ async def test_two_tries_at_once_are_one_connection_and_the_restart_is_still_sai
     await expect(tab.page.locator(".banner.warn")).to_have_count(0)
     assert len(sockets) == 1
     assert tab.errors == []
+
+
+@pytest.mark.row("R11")
+async def test_a_device_that_goes_away_while_the_page_loads_is_said_and_a_title_changed_then_is_shown(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, pushed, answer = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    received: list[str] = []
+
+    def receive(frame: str | bytes) -> None:
+        received.append(str(frame))
+        if any('"agent:status"' in one for one in received) and "Renamed meanwhile" in received[-1]:
+            pushed.set()
+
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/flaky")
+        await tab.says("Running the sync tests")
+        list_projects = hub.services.projects.list
+
+        async def list_late() -> Any:
+            asked.set()
+            await answer.wait()
+            return await list_projects()
+
+        monkeypatch.setattr(hub.services.projects, "list", list_late)
+        tab.page.on("websocket", lambda socket: socket.on("framereceived", receive))
+        await tab.page.reload()
+        await asyncio.wait_for(asked.wait(), PATIENCE)
+        hub.device.line.closed()
+        await tell(hub.store, "flaky", [TitleChanged("Renamed meanwhile", "Mira")])
+        await asyncio.wait_for(pushed.wait(), PATIENCE)
+        answer.set()
+        await expect(tab.page.locator(".banner")).to_contain_text("tower is away.")
+        await expect(tab.page.locator("h1:visible")).to_have_text("Renamed meanwhile")
+        assert tab.errors == []
 
 
 @pytest.mark.row("R11")

@@ -10,21 +10,19 @@ from tests.hub.scripted_device import append
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion
+from bascule.model.event_values import PermissionOption, Question, QuestionOption
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
     EntryOpened,
     ModeChanged,
     ModelChanged,
-    PermissionOption,
     PermissionRequested,
     PlanChanged,
     PlanItem,
     PromptSent,
-    Question,
     QuestionAnswered,
     QuestionAsked,
-    QuestionOption,
     SessionReady,
     SessionStarted,
     TextAppended,

@@ -32,7 +32,6 @@ async def test_a_wide_diff_takes_its_room_only_while_it_is_shown_and_send_stays_
         await page.wait_for_function(f"narrow => {width} > narrow + 100", arg=narrow)
         # With little room and no connection, the words about it push nothing out.
         assert await page.evaluate(INSIDE)
-        await page.context.set_offline(True)
         hub.server.stop()
         await page.locator("#message").fill("and go on")
         await expect(page.locator("#banner")).to_be_visible()

@@ -8,15 +8,14 @@ from tests.hub.scripted_device import append
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.test_page_names import OPTIONS, SHA, raw, wants
 
+from bascule.model.event_values import PermissionOption, Question
 from bascule.model.events import (
     CommandsChanged,
     ModelChanged,
     ModelChoice,
     ModelsChanged,
-    PermissionOption,
     PermissionRequested,
     PromptQueued,
-    Question,
     QuestionAsked,
     SessionFailed,
     SessionReady,

@@ -1,8 +1,11 @@
 """A one-time link in the browser: it opens the page once; afterwards it says in words why it does not."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 from tests.hub.running_hub import RunningHub
+from tests.waiting import PATIENCE
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
 
@@ -83,3 +86,22 @@ async def test_a_link_can_be_pasted_where_the_page_is_locked(hub: RunningHub, br
     await tab.page.get_by_label("Link or key").fill(f"{hub.url}/#pair={secret_of(hub)}")
     await tab.page.get_by_role("button", name="Open").click()
     await expect(tab.page.locator("#task")).to_be_visible()
+
+
+async def test_a_pasted_link_stays_in_its_field_while_the_page_learns_why_it_is_locked(
+    hub: RunningHub, browser: Browser
+) -> None:
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
+    await expect(tab.page.locator("#task")).to_be_visible()
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await tab.page.route("**/api/tickets", held.put)
+    await tab.page.evaluate("localStorage.clear()")
+    await tab.page.reload()
+    asked = await asyncio.wait_for(held.get(), PATIENCE)
+    field = tab.page.get_by_label("Link or key")
+    link = f"{hub.url}/#pair={secret_of(hub)}"
+    await field.fill(link)
+    await tab.page.get_by_role("button", name="Open").focus()
+    await asked.continue_()
+    await expect(tab.page.get_by_role("button", name="Copy the command")).to_be_visible()
+    await expect(field).to_have_value(link)

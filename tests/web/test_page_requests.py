@@ -15,22 +15,19 @@ from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion, KeepSession
+from bascule.model.event_values import PermissionOption, Question, QuestionOption, Usage
 from bascule.model.events import (
     AnyEvent,
     EndCancelled,
     EndScheduled,
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
     PromptSent,
-    Question,
     QuestionAsked,
-    QuestionOption,
     SessionReady,
     SessionStarted,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 

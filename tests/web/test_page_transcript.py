@@ -12,6 +12,7 @@ from tests.web.chrome import Tab, needs_chromium, open_tab
 
 from bascule.link.machine import AgentInfo
 from bascule.model.commands import StartSession
+from bascule.model.event_values import Usage
 from bascule.model.events import (
     AnyEvent,
     Diff,
@@ -25,7 +26,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
 )
 
 pytestmark = [pytest.mark.anyio, needs_chromium]

@@ -10,7 +10,7 @@ from tests.hub.running_hub import RunningHub
 from tests.web.lantern import LANTERN, LanternDevice, begin, lantern, said, tell
 from tests.web.lantern_machine import ago
 
-from bascule.api.answers import DeviceStatus
+from bascule.api.machine_answers import DeviceStatus
 from bascule.link.found import FoundList, ListFound, Looking
 from bascule.link.frames import DeviceState
 from bascule.link.machine import AgentInfo, ListAgents

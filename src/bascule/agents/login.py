@@ -8,7 +8,7 @@ from typing import Literal
 
 from bascule.agents.command import child_environment
 from bascule.agents.locate import ask
-from bascule.agents.places import place_path
+from bascule.agents.own_files import place_path
 from bascule.agents.spec import AgentSpec, Login
 
 STATUS_SECONDS = 10.0

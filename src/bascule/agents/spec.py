@@ -227,7 +227,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     cage: CageSpec = CageSpec()
     modes: dict[str, Word] = {}
     asking: str | None = None  # the mode to start in when nobody chose one: it asks before it acts
-    # What it runs without asking, whatever it is told. None: nobody has tried it.
+    # What it runs without asking, whatever its settings. None: nobody has tried it.
     unasked: tuple[Unasked, ...] | None = None
 
     def driver(self, name: str | None = None) -> DriverSpec:

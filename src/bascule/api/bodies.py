@@ -197,7 +197,7 @@ class QrBody(Body, kw_only=True, frozen=True):
 class ShareBody(SessionBody, kw_only=True, frozen=True):
     name: Name | None = None
     expires_in: Annotated[float, Meta(gt=0, le=366 * 86_400)] = 7 * 86_400.0  # seconds
-    keep_secrets: bool = False  # what looks like a key or token is shown to whoever has the link
+    keep_secrets: bool = False  # what looks like a key or token is shown to every holder of the link
 
 
 class ProjectAdd(Body, kw_only=True, frozen=True):

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from bascule.api.answers import View
 from bascule.api.bodies import Body
+from bascule.api.view import View
 from bascule.model.fields import Name
 from bascule.model.notices import DEFAULT_KINDS, ChannelType, NoticeKind, WebType
 
@@ -16,7 +16,7 @@ Time = Annotated[str, Meta(max_length=5)]
 
 
 class NotifyOptions(Body, kw_only=True, frozen=True):
-    """Quiet hours as HH:MM in the server's time zone, empty for none; 0 minutes: no finished turn is told."""
+    """Quiet hours as HH:MM in the server's time zone, empty for none; 0 minutes: no finished turns."""
 
     quiet_start: Time = ""
     quiet_end: Time = ""

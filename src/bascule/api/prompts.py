@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from bascule.api.answers import View
 from bascule.api.bodies import Body
+from bascule.api.view import View
 from bascule.model.fields import Name, Seq, Short
 from bascule.model.prompts import PromptContent, PromptUse, PromptVersion, SavedPrompt, UseKind
 

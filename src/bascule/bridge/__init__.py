@@ -1,6 +1,16 @@
 """Terminals for Python programs: start a known CLI in a pty that outlives you, read it, type, stop it."""
 
 from bascule.bridge.base import BaseBridge
+from bascule.bridge.bridge_types import (
+    BridgeError,
+    BridgeSession,
+    NoOutput,
+    NoSession,
+    NotStarted,
+    SessionExists,
+    SessionInfo,
+    StartOptions,
+)
 from bascule.bridge.bridges import (
     AgentBridge,
     AiderBridge,
@@ -10,16 +20,6 @@ from bascule.bridge.bridges import (
     GeminiBridge,
     OpencodeBridge,
     TerminalBridge,
-)
-from bascule.bridge.session import (
-    BridgeError,
-    BridgeSession,
-    NoOutput,
-    NoSession,
-    NotStarted,
-    SessionExists,
-    SessionInfo,
-    StartOptions,
 )
 
 __all__ = [

@@ -16,9 +16,7 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
 from bascule.agents.locate import SEARCH_SECONDS, locate
 from bascule.agents.spec import AgentSpec, FoundProgram
-from bascule.bridge.keeping import Keeping
-from bascule.bridge.running import Running
-from bascule.bridge.session import (
+from bascule.bridge.bridge_types import (
     BridgeSession,
     NoSession,
     NotStarted,
@@ -27,11 +25,13 @@ from bascule.bridge.session import (
     SessionInfo,
     StartOptions,
 )
+from bascule.bridge.keeping import Keeping
+from bascule.bridge.running import Running
 from bascule.drivers.terminal import TerminalDriver
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.model.errors import AgentNotInstalled
 from bascule.transport.errors import KeeperError, KeeperGone
-from bascule.transport.words import PtySize
+from bascule.transport.keeper_messages import PtySize
 
 log = logging.getLogger(__name__)
 

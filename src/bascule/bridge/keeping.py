@@ -5,13 +5,13 @@ import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
+from bascule.bridge.bridge_types import BridgeError
 from bascule.bridge.running import Running
-from bascule.bridge.session import BridgeError
 from bascule.model.liveness import pid_exists
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.keeper_messages import ExitNotice, Notice, OutputNotice
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import ExitNotice, Notice, OutputNotice
 
 
 class Keeping:

@@ -4,11 +4,11 @@ import asyncio
 import codecs
 from collections.abc import Callable
 
-from bascule.bridge.session import BridgeSession, NoOutput, StartOptions
+from bascule.bridge.bridge_types import BridgeSession, NoOutput, StartOptions
 from bascule.drivers.terminal import TerminalDriver
+from bascule.transport.keeper_messages import ExitNotice
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import ExitNotice
 
 CHUNK = 64 * 1024
 BUFFER_MOST, BUFFER_KEPT = 10_000, 5_000

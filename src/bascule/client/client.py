@@ -1,65 +1,41 @@
 """`Client`: the Python client of a server. The command line is built on it."""
 
-import asyncio
 import contextlib
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self
 
 import msgspec
 
-from bascule.api.answers import (
-    AddressList,
-    AuditPage,
-    AuditVerdict,
+from bascule.api.bodies import CreateBody
+from bascule.api.request_answers import RequestList, RequestView
+from bascule.api.session_answers import (
     CastPage,
     Created,
     DamagedSession,
-    DeviceList,
-    DeviceStatus,
-    DevicesTold,
-    EndedEverywhere,
     EntriesPage,
-    GrantList,
-    GrantMade,
-    GrantView,
-    LinkMade,
     Queue,
-    RequestList,
-    RequestView,
-    ServerAddress,
     SessionList,
     SessionShown,
-    TunnelList,
 )
-from bascule.api.bodies import CreateBody
-from bascule.client.address import Address, Unreachable, local, parse
-from bascule.client.connection import Connection
-from bascule.client.log_follower import LogFollower, decoded
+from bascule.client.address import Address, local, parse
+from bascule.client.machine_calls import MachineCalls
 from bascule.client.prompts import ClientPrompts
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
-from bascule.link.machine import AgentInfo, AgentList, Directory, TrustedFolders
-from bascule.link.starts import StartList
-from bascule.link.tunnels import TunnelStatus
-from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
-from bascule.model.commands import Done, PromptPlaced
-from bascule.model.errors import BasculeError
-from bascule.model.events import Decision, PromptQueued
+from bascule.model.commands import PromptPlaced
+from bascule.model.event_values import Decision
+from bascule.model.events import PromptQueued
 from bascule.model.records import SessionRecord
-from bascule.model.starts import StartDecision
 
-REPLY_SECONDS = 60
 MAX_PAGE = 200  # sessions in one answer
 
-T = TypeVar("T")
 
-
-class Client:
+class Client(MachineCalls):
     """A client of one server. It reconnects by itself.
 
     Calls raise `bascule.model.errors.Refused` when the server says no, and `Unreachable` when it says
@@ -70,12 +46,7 @@ class Client:
     def __init__(
         self, address: Address, *, patience: float = 600, data_dir: str | Path | None = None
     ) -> None:
-        self.address = address
-        self.patience = patience  # seconds without a connection before `events` gives up
-        self._data_dir = data_dir  # a local server that restarts leaves a new key there
-        self._connection: Connection | None = None
-        self._connecting = asyncio.Lock()
-        self._follower = LogFollower(self._request, self._unsubscribe, self.look_again)
+        super().__init__(address, patience=patience, data_dir=data_dir)
         self.rules = ClientRules(self._request)
         self.prompts = ClientPrompts(self._request)
         self.unlogged = ClientUnlogged(self._request)
@@ -279,103 +250,6 @@ class Client:
         """Everything that waits for a person, in all sessions, oldest first."""
         return (await self._read("requests:list", {}, RequestList)).requests
 
-    # The machine and who may use it -----------------------------------------------------------------
-
-    async def agents(self) -> list[AgentInfo]:
-        return list((await self._read("agents:list", {}, AgentList)).agents)
-
-    async def ping(self) -> None:
-        await self._read("ping", {}, dict[str, Any])
-
-    async def join_hub(self, url: str, token: str) -> UplinkStatus:
-        """Have this server's machine connect to another hub."""
-        return await self._command("uplink:join", {"url": url, "token": token}, UplinkStatus)
-
-    async def leave_hub(self) -> UplinkStatus:
-        return await self._command("uplink:leave", {}, UplinkStatus)
-
-    async def uplink(self, wait: float = 0) -> UplinkStatus:
-        """How this server's machine is connected to a hub; `wait` seconds at most while that is decided."""
-        return await self._command("uplink:show", {"wait": wait}, UplinkStatus)
-
-    async def devices(self) -> list[DeviceStatus]:
-        """The machines that the server knows, also those that are away."""
-        return (await self._read("device:list", {}, DeviceList)).devices
-
-    async def kill_all(self, device: str | None = None) -> EndedEverywhere:
-        """Stop every agent on all machines, or on one."""
-        return await self._command("kill-all", {"device": device}, EndedEverywhere)
-
-    async def pause(self, paused: bool = True, device: str | None = None) -> DevicesTold:
-        """All machines take no new sessions, or take them again; or one."""
-        return await self._command(
-            "daemon:pause" if paused else "daemon:resume", {"device": device}, DevicesTold
-        )
-
-    async def starts(self) -> StartList:
-        """Starts from elsewhere that wait for approval on the server's machine."""
-        return await self._read("starts:list", {}, StartList)
-
-    async def decide_start(self, start_id: str, decision: StartDecision) -> None:
-        await self._command("starts:decide", {"startId": start_id, "decision": decision}, Done)
-
-    async def block_starts(self, *, blocked: bool = True) -> None:
-        """The server's machine refuses all starts from elsewhere for a day, or takes them again."""
-        await self._command("starts:block", {"blocked": blocked}, Done)
-
-    async def trusted_folders(self) -> list[str]:
-        return list((await self._read("projects:trusted", {}, TrustedFolders)).folders)
-
-    async def trust_folder(self, path: str, *, trusted: bool = True) -> str:
-        """Have agents' trust questions in this folder answered with yes, or no longer; its real path."""
-        fields = {"path": path, "trusted": trusted}
-        return (await self._command("projects:trust", fields, Directory)).path
-
-    async def grants(self) -> list[GrantView]:
-        return (await self._read("grants:list", {}, GrantList)).grants
-
-    async def create_grant(
-        self, name: str, role: str, *, days: int | None = 30, session_id: str | None = None
-    ) -> GrantMade:
-        seconds = None if days is None else days * 86400
-        fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
-        return await self._command("grants:create", fields, GrantMade)
-
-    async def create_device_grant(self, name: str, device: str) -> GrantMade:
-        """For a machine's own connection; it holds until it is revoked."""
-        fields = {"name": name, "role": "daemon", "device": device}
-        return await self._command("grants:create", fields, GrantMade)
-
-    async def addresses(self) -> list[ServerAddress]:
-        """Where the server may be reached."""
-        return (await self._read("addresses:list", {}, AddressList)).addresses
-
-    async def tunnels(self) -> list[TunnelStatus]:
-        return (await self._read("tunnels:list", {}, TunnelList)).tunnels
-
-    async def open_tunnel(self, host: str, port: int) -> TunnelStatus:
-        return await self._command("tunnels:open", {"host": host, "port": port}, TunnelStatus)
-
-    async def close_tunnel(self, host: str) -> None:
-        await self._command("tunnels:close", {"host": host})
-
-    async def create_link(self, name: str, role: str) -> LinkMade:
-        """A one-time link for another browser."""
-        return await self._command("links:create", {"name": name, "role": role}, LinkMade)
-
-    async def revoke_grant(self, grant_id: str) -> None:
-        await self._command("grants:revoke", {"grantId": grant_id})
-
-    async def audit(
-        self, *, after: int = 0, limit: int = 200, device: str | None = None, chain: int | None = None
-    ) -> AuditPage:
-        """The server's own audit log, or its copy of a machine's."""
-        fields = {"after": after, "limit": limit, "device": device, "chain": chain}
-        return await self._read("audit:list", fields, AuditPage)
-
-    async def verify_audit(self, device: str | None = None) -> AuditVerdict:
-        return await self._read("audit:verify", {"device": device}, AuditVerdict)
-
     # Following --------------------------------------------------------------------------------------
 
     def events(
@@ -394,45 +268,3 @@ class Client:
         says so, and the entries come again from the first.
         """
         return self._follower.follow(session_id, after, epoch, on_resync, self.patience)
-
-    def look_again(self) -> None:
-        """A local server that came back may have left a new address."""
-        if self._data_dir is not None:
-            with contextlib.suppress(Unreachable):  # still down: the next try says so
-                self.address = local(self._data_dir)
-
-    # The wire ---------------------------------------------------------------------------------------
-
-    async def _connected(self) -> Connection:
-        async with self._connecting:
-            if self._connection is None or self._connection.lost:
-                self._connection = await Connection.open(
-                    self.address, self._follower.pushed, self._follower.end_all
-                )
-            return self._connection
-
-    async def _unsubscribe(self, session_id: str) -> None:
-        connection = self._connection
-        if connection is not None and not connection.lost:
-            # Best effort: a connection that closes unsubscribes as well.
-            with contextlib.suppress(BasculeError):
-                await connection.request("session:unsubscribe", {"sessionId": session_id}, timeout=5)
-
-    async def _request(self, kind: str, fields: dict[str, Any]) -> bytes:
-        connection = await self._connected()
-        given = {name: value for name, value in fields.items() if value is not None}
-        return await connection.request(kind, given, REPLY_SECONDS)
-
-    async def _command(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
-        return decoded(kind, await self._request(kind, fields), result)
-
-    async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
-        """A command that may be sent twice: its key lets the server know it again."""
-        return await self._read(kind, {**fields, "key": secrets.token_hex(16)}, result)
-
-    async def _read(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
-        try:
-            reply = await self._request(kind, fields)
-        except Unreachable:
-            reply = await self._request(kind, fields)
-        return decoded(kind, reply, result)

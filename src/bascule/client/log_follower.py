@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from bascule.api.answers import Subscribed
+from bascule.api.session_answers import Subscribed
 from bascule.client.address import Unreachable
 from bascule.client.connection import Incoming, entries_of
 from bascule.client.event_stream import EventStream

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from bascule.api.answers import PairingAsked, PairingState
 from bascule.api.bodies import PairingBody
+from bascule.api.machine_answers import PairingAsked, PairingState
 from bascule.client.address import Unreachable, is_local
 from bascule.client.connection import refusal_of
 from bascule.model.errors import InvalidInput, Refused

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct, json, to_builtins
 
-from bascule.api.answers import RuleTrial
+from bascule.api.request_answers import RuleTrial
 from bascule.link.rules import RuleView, RuleViews
 from bascule.model.rules import RuleSpec, ToolClass
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bascule.api.answers import AuditCopy, AuditVerdict
+from bascule.api.audit_answers import AuditCopy, AuditVerdict
 from bascule.client import Client, NotRunning
 from bascule.commands import exits
 from bascule.commands.console import Console

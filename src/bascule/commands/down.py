@@ -11,7 +11,7 @@ from bascule.model.liveness import pid_exists
 from bascule.state_folder import read_note
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection
-from bascule.transport.words import ExitNotice, Notice
+from bascule.transport.keeper_messages import ExitNotice, Notice
 
 KEEPER = "keeper"
 # For a process: its stdin is closed, then come TERM and KILL, as when a server ends it.

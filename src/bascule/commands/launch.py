@@ -14,8 +14,8 @@ MAX_BYTES = 8 * 1024 * 1024
 KNOWN_SESSIONS = 500  # in whose folders a link's repository is looked for
 
 if TYPE_CHECKING:
+    from bascule.launch.launches import Folders, Launches
     from bascule.launch.record import LaunchRecord
-    from bascule.launch.service import Folders, Launches
 
 
 async def launch(args: argparse.Namespace) -> int:
@@ -32,7 +32,7 @@ async def launch(args: argparse.Namespace) -> int:
 
 
 async def open_link(args: argparse.Namespace) -> int:
-    """For the desktop, which starts it without a terminal: what goes wrong is told on the screen."""
+    """For the desktop, which starts it without a terminal: what goes wrong is shown on the screen."""
     from bascule.launch.errors import LaunchError
     from bascule.launch.link import parse_link
 

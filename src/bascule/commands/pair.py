@@ -4,8 +4,8 @@ import argparse
 import asyncio
 import sys
 
-from bascule.api.answers import ServerAddress
-from bascule.client.reach import Reach, try_address
+from bascule.api.grant_answers import ServerAddress
+from bascule.client.address_check import Reach, try_address
 from bascule.commands import exits
 from bascule.commands.request_prompt import flat
 from bascule.commands.server_address import connected
@@ -23,7 +23,7 @@ async def pair(args: argparse.Namespace) -> int:
     if args.qr or (args.qr is None and sys.stdout.isatty()):
         _print_code(link)
     print(link, flush=True)
-    who = f"{flat(args.name)} enters" if args.name else "Whoever opens it enters"
+    who = f"{flat(args.name)} enters" if args.name else "The first to open it enters"
     print(f"{who} as {args.role}. It works once, within {made.expires_in / 60:.0f} minutes.", file=sys.stderr)
     print("Addresses:", file=sys.stderr)
     for address, (reach, why) in found:

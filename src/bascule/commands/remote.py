@@ -114,9 +114,9 @@ class Installing:
 
     async def _check_reach(self, url: str) -> None:
         _step(f"look whether {url} answers from there")
-        told = await self._far.program("reach", url)
-        if not told.get("answers"):
-            raise RemoteFailed(f"{self._host} does not reach this hub at {url}: {told.get('why')}")
+        answer = await self._far.program("reach", url)
+        if not answer.get("answers"):
+            raise RemoteFailed(f"{self._host} does not reach this hub at {url}: {answer.get('why')}")
 
     async def _copy(self, found: FarSide) -> None:
         if found.installed:
@@ -191,8 +191,8 @@ async def remove(args: argparse.Namespace) -> int:
 async def _device(far: Far) -> tuple[str, str]:
     ran = await far.bascule("daemon", "status", "--json")
     try:
-        told = json.loads(ran.out)
-        return str(told["device"]), str(told["name"])
+        answer = json.loads(ran.out)
+        return str(answer["device"]), str(answer["name"])
     except (ValueError, KeyError, TypeError) as error:
         raise RemoteFailed(f"It does not say which machine it is: {ran.said}") from error
 
@@ -201,8 +201,8 @@ async def _removed(far: Far, what: str) -> None:
     """A program that is only half there can't end anything; its files are removed all the same."""
     for words in (("daemon", "leave"), ("service", "uninstall"), ("down",)):
         await far.bascule(*words)
-    told = await far.program("remove", what)
-    if told.get("left"):
+    answer = await far.program("remove", what)
+    if answer.get("left"):
         raise RemoteFailed(f"Not all of ~/.local/share/bascule on {far.ssh.host} could be removed.")
 
 

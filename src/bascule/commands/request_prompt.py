@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from bascule.commands.console import Console, Style
 from bascule.commands.transcript import diff_style, named
-from bascule.model.events import Decision, PermissionOption, PermissionRequested, Question, QuestionAsked
+from bascule.model.event_values import Decision, PermissionOption, Question
+from bascule.model.events import PermissionRequested, QuestionAsked
 from bascule.policy.visible import has_hidden, visible
 
 SHOWN = 6000  # characters before the middle is left out; `v` shows it

@@ -5,7 +5,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from bascule.api.answers import RuleTrial
+from bascule.api.request_answers import RuleTrial
 from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import command_line, flat

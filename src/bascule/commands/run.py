@@ -9,8 +9,8 @@ import shutil
 import signal
 import sys
 
-from bascule.api.answers import Created
 from bascule.api.bodies import CreateBody
+from bascule.api.session_answers import Created
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.console import Console

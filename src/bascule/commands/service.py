@@ -102,8 +102,8 @@ def _install_links(args: argparse.Namespace) -> None:
     if links is not None and links.install():
         print("bascule:// links open a terminal with their prompt typed in.")
     elif links is not None:
-        told = "This desktop could not be told that Bascule opens bascule:// links (is xdg-utils installed?):"
-        print(f"{told} {links.file}", file=sys.stderr)
+        problem = "This desktop does not open bascule:// links with Bascule yet (is xdg-utils installed?):"
+        print(f"{problem} {links.file}", file=sys.stderr)
 
 
 def _not_lasting(prefix: str) -> str:

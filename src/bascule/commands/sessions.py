@@ -5,7 +5,7 @@ import sys
 
 import msgspec
 
-from bascule.api.answers import RequestView
+from bascule.api.request_answers import RequestView
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bascule.api.answers import GrantView
+from bascule.api.grant_answers import GrantView
 from bascule.commands import exits, trusted_browsers
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import command_line, flat

@@ -15,9 +15,9 @@ from bascule.client import Client
 from bascule.conformance.trial_server import Trial
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError
+from bascule.model.event_values import Decision
 from bascule.model.events import (
     AnyEvent,
-    Decision,
     PermissionRequested,
     QuestionAsked,
     SessionEnded,

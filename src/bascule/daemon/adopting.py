@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.driver_table import shared
-from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.driver_table import SHARED, TERMINAL, shared
+from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
 from bascule.daemon.processes.labels import with_label
 from bascule.daemon.processes.shared_processes import lost
@@ -29,7 +29,7 @@ from bascule.session.serving import Services
 from bascule.session.shared_process import MAX_WRITE_ID, on_the_line
 from bascule.store.base import ResumePoint
 from bascule.store.protocols import DaemonStore
-from bascule.transport.words import SessionState
+from bascule.transport.keeper_messages import SessionState
 
 log = logging.getLogger(__name__)
 

@@ -67,7 +67,7 @@ class Arbiter:
         self.policy, self._empty = policy, empty
         self._session_id = session_id
         self._steady = steady
-        self._typing_told = 0.0
+        self._typing_announced = 0.0
         self._redrawn = -REDRAW_PAUSE
         self._chairs: list[Chair] = []
         self._windows: dict[Chair, Size] = {}
@@ -100,8 +100,8 @@ class Arbiter:
 
     def typed(self, chair: Chair) -> None:
         now, another = self._steady(), self._typist is not chair
-        if another or now - self._typing_told >= TYPING_PAUSE:
-            self._typing_told = now
+        if another or now - self._typing_announced >= TYPING_PAUSE:
+            self._typing_announced = now
             for other in self._chairs:
                 if other is not chair:
                     other.events.told_typing(chair.by.name)

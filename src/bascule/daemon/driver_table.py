@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from bascule.drivers.acp.driver import AcpDriver
     from bascule.drivers.acp.state import Joining
 
+TERMINAL = "terminal"
+SHARED = frozenset({"acp"})  # protocols whose process serves several sessions
 DRIVERS = {
     "stream_json": ("bascule.drivers.stream_json", "StreamJsonDriver"),
     "acp": ("bascule.drivers.acp.driver", "AcpDriver"),

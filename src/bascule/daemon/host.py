@@ -10,41 +10,20 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from bascule import __version__
-from bascule.daemon.adopting import Adopter
 from bascule.daemon.asks import WENT_AWAY, Asks
 from bascule.daemon.device import Device
 from bascule.daemon.far_spawns import FarSpawns
-from bascule.daemon.files.git_panel import GitPanel
-from bascule.daemon.files.panel import Panel, git_environment
-from bascule.daemon.files.prompt_files import PromptFolders
 from bascule.daemon.found.places import Place
-from bascule.daemon.found.setup import found_sessions
-from bascule.daemon.handlers import Handler, Handlers
+from bascule.daemon.handlers import Handler
 from bascule.daemon.host_line import HostLine
 from bascule.daemon.idempotency import IdempotencyKeys
-from bascule.daemon.keep_awake import KeepAwake, awake_command
+from bascule.daemon.inputs import Inputs
 from bascule.daemon.launching import Launching
-from bascule.daemon.live_sessions import LiveSessions
-from bascule.daemon.machine import Machine
-from bascule.daemon.own_logs import OwnLogs, own_devices
-from bascule.daemon.processes.agent_services import AgentServices
-from bascule.daemon.processes.agent_states import AgentStates
-from bascule.daemon.processes.labels import Labels
+from bascule.daemon.own_logs import OwnLogs
+from bascule.daemon.parts import Calls, build_parts
 from bascule.daemon.processes.reconnecting import PAUSES
-from bascule.daemon.rules import Rules
-from bascule.daemon.session_commands import SessionCommands
-from bascule.daemon.spending import SpendingBook
-from bascule.daemon.start_gate import HERE, Does, StartGate
-from bascule.daemon.start_memory import StartMemory
+from bascule.daemon.start_gate import HERE, Does
 from bascule.daemon.start_notices import StartNotices, silent_notices
-from bascule.daemon.starting import Starter
-from bascule.daemon.taking_up import TakingUp
-from bascule.daemon.tape_archive import TapeArchive
-from bascule.daemon.tapes import LocalTapes
-from bascule.daemon.trusted import TrustedFolders
-from bascule.daemon.trusted_browsers import SignatureCheck
-from bascule.daemon.unlogged import Unlogged
-from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,
@@ -87,109 +66,62 @@ class Host:
         notices: StartNotices | None = None,
         starts_by_itself: Callable[[], bool] | None = None,
     ) -> None:
+        inputs = Inputs(
+            OwnLogs(store, device.id),
+            rules,
+            comparisons,
+            launcher,
+            settings,
+            device,
+            limits or LimitsBook(Path(settings.data_dir), settings.limits),
+            notices or silent_notices(settings.starts, device.name),
+            histories,
+            pauses,
+            clock,
+            steady,
+        )
         self._link_name = store.link_name
-        store = OwnLogs(store, device.id)
-        folder = Path(settings.data_dir)
-        limits = limits or LimitsBook(folder, settings.limits)
-        trusted = TrustedFolders(folder)
-        own = (settings.data_dir, settings.config_dir)
-        self._rules = Rules(rules, lambda: launcher.roots, own, clock, own_devices(device.id))
-        self.sessions = _live_sessions(settings, limits, trusted, self._rules, clock, steady)
-        self.tapes = LocalTapes(self.sessions, self._check_storage, settings.terminal, clock, steady)
-        self._store = store
+        self._store = inputs.store
         self._launcher = launcher
         self._device = device
         self._clock = clock
-        self._services = AgentServices(settings, self.sessions)
-        self.sessions.spending = spending = SpendingBook(store, device.id, clock)
-        self._spending = spending
-        self._starter = Starter(store, self.sessions, launcher, device, self._services, clock)
-        self._adopter = Adopter(store, self.sessions, launcher, self._services, clock)
-        taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
-        self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
-        self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
-        self._awake = KeepAwake(awake_command() if settings.keep_awake else (), self.sessions.live.get)
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
-        self._one_at_a_time = lock = asyncio.Lock()
-        self._states = AgentStates(
-            store, self.sessions, self._starter, lock, settings, self._tell, clock, steady, pauses
-        )
-        comparing = Comparing(store, comparisons, self.sessions, self._starter, launcher, settings, clock)
-        self._once = IdempotencyKeys(store)
-        self._found = found_sessions(
-            store, histories, settings, limits, device, lock, self._go_on, clock, steady
-        )
-        self._machine = Machine(
-            store, self.sessions, launcher, self._states, self._unlogged, trusted, device, settings, limits
-        )
-        panel = Panel(store, settings, lambda: launcher.roots)
-        git_panel = GitPanel(store, panel.folder_of, panel.own, git_environment)
-        self._gate = gate = self._start_gate(settings, device, notices, folder)
-        commands = SessionCommands(
-            store, self.sessions, launcher, self._starter, self._states, comparing, self._found, gate, clock
-        )
-        self._handlers = Handlers()
-        parts = (
-            self._machine,
-            panel,
-            git_panel,
-            PromptFolders(settings, lambda: launcher.roots),
-            self._rules,
-            comparing,
-            self._found,
-            self._unlogged,
-            self.tapes,
-            commands,
-            gate,
-        )
-        for part in parts:
-            part.register(self._handlers)
-        self._far_spawns = FarSpawns(limits, steady)
+        self._one_at_a_time = asyncio.Lock()
+        self._parts = parts = build_parts(inputs, self._calls(), self._one_at_a_time)
+        self.sessions, self.tapes = parts.sessions.live, parts.tapes
+        self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
+        self._once = IdempotencyKeys(inputs.store)
+        self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
         self._attempts = 0
         self._lines: list[HostLine] = []
-        self._told = DeviceState()
+        self._sent_state = DeviceState()
         self._look_at_service = starts_by_itself
         self._starts_by_itself: bool | None = None
         self._looks = False  # whether the state is about to be looked at
         self._stop_listening: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def _start_gate(
-        self, settings: Settings, device: Device, notices: StartNotices | None, folder: Path
-    ) -> StartGate:
-        does = Does(
+    def _calls(self) -> Calls:
+        starts = Does(
             self._run_admitted,
             self._run_approved,
             self._check_start,
             self._end_at_machine,
             self._look_at_state,
         )
-        signatures = SignatureCheck(folder, device.id, device.name, self._clock)
-        notices = notices or silent_notices(settings.starts, device.name)
-        memory = StartMemory(folder)
-        return StartGate(self._store, settings.starts, device, memory, signatures, notices, does, self._clock)
+        return Calls(self._check_storage, self._tell, self._go_on, starts)
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
-        kept = await self.sessions.open()
-        await asyncio.to_thread(
-            self._launcher.sweep, {name for name, one in kept.items() if one.exit is None}
-        )
-        self._stop_listening = [
-            self._store.listen(self._labels.committed),
-            self._store.listen(self._committed),
-            self._store.listen(self._awake.committed),
-            self._store.listen(self._spending.committed),
-            self._store.watch_storage(self._look_at_state),
-        ]
-        await self._spending.open()
-        self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
-        self._awake.open([one.ledger.record for one in self.sessions.live.values()])
-        await self.sessions.watch()
-        await self._states.open()
-        await self._found.open()
+        await self._parts.sessions.open(self._listen)
+        await self._parts.found.open()
+
+    def _listen(self) -> None:
+        listeners = (*self._parts.sessions.listeners(), self._committed)
+        self._stop_listening = [self._store.listen(listener) for listener in listeners]
+        self._stop_listening.append(self._store.watch_storage(self._look_at_state))
 
     async def close(self) -> None:
         await self._asks.close()
@@ -199,10 +131,8 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for stop in self._stop_listening:
             stop()
-        await self._awake.close()
-        await self._labels.close()
-        await self._states.close()
-        await self._found.close()
+        await self._parts.sessions.close()
+        await self._parts.found.close()
         await self.sessions.close()
 
     # Lines
@@ -226,7 +156,7 @@ class Host:
             state=self._state(),
             clock=self._clock(),
         )
-        self._told = hello.state
+        self._sent_state = hello.state
         line.send(hello)
         return line
 
@@ -264,7 +194,7 @@ class Host:
             storage_problem=self._store.storage_problem,
             roots=tuple(self._launcher.roots),
             levels=self._launcher.levels,
-            running=sum(one.ledger.live for one in self.sessions.live.values()),
+            running=sum(session.ledger.live for session in self.sessions.live.values()),
             starts=self._gate.state,
             starts_by_itself=self._starts_by_itself,
         )
@@ -282,8 +212,8 @@ class Host:
     def _tell_state(self) -> None:
         self._looks = False
         state = self._state()
-        if state != self._told:
-            self._told = state
+        if state != self._sent_state:
+            self._sent_state = state
             self._tell(DeviceStateChanged(state))
 
     # Commands
@@ -341,7 +271,7 @@ class Host:
     async def _check_start(self, envelope: Envelope[Any]) -> None:
         """Nobody is asked to approve what would be refused."""
         if isinstance(envelope.command, StartSession):
-            await self._starter.check_all((envelope,))
+            await self._parts.sessions.starter.check_all((envelope,))
 
     async def _end_at_machine(self, session_id: str) -> None:
         live = self.sessions.live.get(session_id)
@@ -361,25 +291,3 @@ class Host:
         problem = self._store.storage_problem
         if problem is not None:
             raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
-
-
-def _live_sessions(
-    settings: Settings,
-    limits: LimitsBook,
-    trusted: TrustedFolders,
-    rules: Rules,
-    clock: Callable[[], float],
-    steady: Callable[[], float],
-) -> LiveSessions:
-    folder = Path(settings.data_dir)
-    return LiveSessions(
-        folder / "keeper",
-        limits,
-        settings.terminal,
-        settings.acp,
-        TapeArchive(folder / "tapes", settings.terminal.shelf_bytes, log.info),
-        trusted.trusts,
-        clock,
-        steady,
-        rules.verdict,
-    )

@@ -30,7 +30,7 @@ def awake_command(which: Callable[[str], str | None] = shutil.which) -> list[str
 
 
 class KeepAwake:
-    """Told of every commit. Where the program is missing or fails once, nothing is held in this run."""
+    """Hears every commit. Where the program is missing or fails once, nothing is held in this run."""
 
     def __init__(
         self,

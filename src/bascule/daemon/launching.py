@@ -13,15 +13,14 @@ from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment, mode_name, running_mode
-from bascule.agents.locate import SEARCH_SECONDS, find, locate
-from bascule.agents.login import signed_in
-from bascule.agents.spec import AgentSpec, FoundProgram
-from bascule.agents.unasked import sentences
+from bascule.agents.locate import SEARCH_SECONDS, locate
+from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages.cages import Cages
-from bascule.daemon.cages.found import Cage, look
-from bascule.daemon.driver_table import DRIVERS, begun, joined, restored
+from bascule.daemon.cages.detection import Cage, look
+from bascule.daemon.driver_table import DRIVERS, TERMINAL, begun, joined, restored
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
+from bascule.daemon.installed_agents import InstalledAgents
 from bascule.daemon.trusted import TrustedFolders
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
@@ -37,8 +36,6 @@ from bascule.session.agent import SpawnPlan
 from bascule.session.reviving import Revival
 from bascule.session.terminal import clamped
 
-TERMINAL = "terminal"
-SHARED = frozenset({"acp"})  # protocols whose process serves several sessions
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 
 
@@ -125,7 +122,6 @@ class Launcher:
         look_for_cage: Callable[[Mapping[str, str]], Cage] = look,
     ) -> None:
         self._catalogue = catalogue
-        self._probe_mark = probe_mark  # by which the next server finds what this one asked
         self._environ = dict(environ)
         if settings.claude_bin:
             self._environ["CLAUDE_BIN"] = settings.claude_bin
@@ -133,7 +129,7 @@ class Launcher:
             self._environ["CLAUDE_DEFAULT_MODEL"] = settings.default_model
         self._roots = settings.roots or (os.path.expanduser("~"),)
         self._own = (settings.data_dir, settings.config_dir)
-        self._known: tuple[AgentInfo, ...] = ()
+        self._installed = InstalledAgents(catalogue, self._environ, probe_mark)
         self.cages = Cages(settings, self._environ, look_for_cage)
         self._trusted = TrustedFolders(Path(settings.data_dir))
 
@@ -156,27 +152,10 @@ class Launcher:
         self.cages.temp.sweep(alive)
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
-        """Every agent of the catalogue, with its version; cached unless `refresh`."""
-        if refresh or not self._known:
-            self._known = tuple(await asyncio.gather(*(self._look(spec) for spec in self._catalogue)))
-        else:
-            self._known = await asyncio.to_thread(self._still, self._known)
-        return self._known
-
-    def _still(self, known: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
-        """The cached agents; those whose program is gone are looked up again. Starts nothing."""
-        return tuple(
-            one if self._is_there(one) else self._glance(self._catalogue.get(one.name)) for one in known
-        )
-
-    def _is_there(self, info: AgentInfo) -> bool:
-        spec = self._catalogue.get(info.name)
-        ways, _ = self._ways(spec) if info.available else ({}, None)
-        return not info.available or tuple(ways) == info.drivers
+        return await self._installed.agents(refresh=refresh)
 
     def at_first_glance(self) -> tuple[AgentInfo, ...]:
-        """The installed agents, without versions: starts no process."""
-        return tuple(self._glance(spec) for spec in self._catalogue)
+        return self._installed.at_first_glance()
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
         spec = self._catalogue.get(wanted.agent)
@@ -192,7 +171,7 @@ class Launcher:
 
     def _startable(self, spec: AgentSpec, wanted: SessionStarted, cwd: str) -> SessionStarted:
         """The start with everything filled in. Raises for what has no command line on this machine."""
-        way, model = self._way(spec, wanted), self._model(spec, wanted)
+        way, model = self._installed.way(spec, wanted), self._model(spec, wanted)
         level = self.cages.level(wanted.capability)
         self.cages.check(level, cwd)
         mode = wanted.mode or spec.driver(way).level_modes.get(level)
@@ -305,10 +284,10 @@ class Launcher:
         """The command line; and its words that the start has no part in."""
         way = spec.driver(started.driver)
         # A conversation that is taken up keeps its model; many agents take none on the command line.
-        told = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
+        model = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
         launch = Launch(
             driver=started.driver,
-            model=told,
+            model=model,
             mode=started.mode,
             resume=started.resumed_from,
             fork=started.forked,
@@ -319,73 +298,6 @@ class Launcher:
         found = locate(spec, self._environ, way)
         words = [found.path, *(way.args if found.args is None else found.args)]
         return build_argv(spec, found, launch), words
-
-    def _glance(self, spec: AgentSpec) -> AgentInfo:
-        ways, problem = self._ways(spec)
-        return self._info(spec, ways, problem)
-
-    async def _look(self, spec: AgentSpec) -> AgentInfo:
-        ways, problem = await asyncio.to_thread(self._ways, spec)
-        try:
-            found = await find(spec, self._environ, mark=self._probe_mark)
-        except AgentNotInstalled:  # perhaps there is only an adapter, which tells no version
-            found = None
-        path, mark = found.path if found else None, self._probe_mark
-        login = await signed_in(spec, path, self._environ, mark=mark) if ways else None
-        info = self._info(spec, ways, problem)
-        return replace(info, version=found.version if found else None, signed_in=login)
-
-    def _ways(self, spec: AgentSpec) -> tuple[dict[str, FoundProgram], AgentNotInstalled | None]:
-        """The ways to talk to it that can be gone here, or why there is none."""
-        ways: dict[str, FoundProgram] = {}
-        problems: list[AgentNotInstalled] = []
-        # Who names an adapter's command line means it to be used.
-        for driver in sorted(
-            spec.drivers, key=lambda one: not (one.command and self._environ.get(one.command))
-        ):
-            try:
-                ways[driver.name] = locate(spec, self._environ, driver)
-            except AgentNotInstalled as error:
-                problems.append(error)
-        return ways, None if ways else problems[0]
-
-    def _way(self, spec: AgentSpec, wanted: SessionStarted) -> str:
-        """The driver asked for, or the first that can be started; refused when it is not one of its ways."""
-        known = [one.name for one in spec.drivers]
-        if wanted.driver and wanted.driver not in known:
-            raise NotSupported(
-                f"{spec.title} can't be talked to as {wanted.driver[:40]!r}; it takes {', '.join(known)}.",
-                agent=spec.name,
-            )
-        return wanted.driver or next(iter(self._ways(spec)[0]), known[0])
-
-    def _info(
-        self, spec: AgentSpec, ways: dict[str, FoundProgram], problem: AgentNotInstalled | None
-    ) -> AgentInfo:
-        first = spec.driver(next(iter(ways), None))
-        return AgentInfo(
-            spec.name,
-            spec.title,
-            bool(ways),
-            path=ways[first.name].path if ways else None,
-            problem=problem.message if problem else None,
-            install=str(problem.fields.get("install") or "") if problem else "",
-            demo=spec.demo,
-            modes=tuple(spec.modes_of(first)),
-            drivers=tuple(ways) or tuple(one.name for one in spec.drivers),
-            skips_permissions=any(one.skip_permissions for one in spec.drivers),
-            forks=first.forks,
-            forks_at=tuple(name for name in ways if spec.driver(name).forks_at),
-            login=spec.login.how if spec.login else "",
-            unasked=_unasked(spec),
-        )
-
-
-def _unasked(spec: AgentSpec) -> dict[str, tuple[str, ...]]:
-    """In a terminal it asks on its own screen, if it does."""
-    driven = [one for one in spec.drivers if one.name != TERMINAL]
-    sentences_by_name = {one.name: sentences(spec.unasked_of(one)) for one in driven}
-    return {name: words for name, words in sentences_by_name.items() if words}
 
 
 def histories_of(catalogue: Catalogue) -> list[Place]:
@@ -401,6 +313,6 @@ def histories_of(catalogue: Catalogue) -> list[Place]:
 
 def _typed(spec: AgentSpec) -> str:
     """The shell command that resumes a conversation in a terminal, if the agent has one."""
-    resume = next((one.resume for one in spec.drivers if one.name == TERMINAL), ())
+    resume = next((driver.resume for driver in spec.drivers if driver.name == TERMINAL), ())
     program = next((name for name in spec.search if "/" not in name and "{" not in name), "")
     return " ".join([program, *resume]) if program and resume else ""

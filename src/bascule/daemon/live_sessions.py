@@ -34,9 +34,9 @@ from bascule.store.base import ResumePoint
 from bascule.store.limits import LimitsBook
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.keeper_messages import ExitNotice, Notice, OutputNotice, SessionState
 from bascule.transport.spool import SpoolReader
 from bascule.transport.times import times_file
-from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
 
 if TYPE_CHECKING:
     from bascule.drivers.acp.driver import AcpDriver

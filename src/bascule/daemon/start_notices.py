@@ -105,7 +105,7 @@ class StartNotices:
         self._show(title, body_of(start), actions, float(self._settings.wait_seconds))
 
     def send(self, start: WaitingStart, token: str, failed: Callable[[str], None]) -> None:
-        """By webhook and command. `failed` hears why nobody could be told."""
+        """By webhook and command. `failed` gets the reason when none could be sent."""
         link = self._link(token)
         text = message_of(self._device, start, link, max(1, self._settings.wait_seconds // 60))
         self._spawn(self._send(start, link, text, failed), "start message")

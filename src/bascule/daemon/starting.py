@@ -9,9 +9,9 @@ from datetime import datetime
 from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
-from bascule.daemon.driver_table import shared
+from bascule.daemon.driver_table import SHARED, TERMINAL, shared
 from bascule.daemon.files.directories import check_directory
-from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSession, LiveSessions, process_name
 from bascule.daemon.pending_start import PendingStart, fresh_point
 from bascule.daemon.processes.labels import with_label

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from bascule.daemon.adopting import STRONG_MODES, Adopter
 from bascule.daemon.device import Device
-from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.driver_table import SHARED, TERMINAL
+from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.labels import Label, Labelled
 from bascule.model.commands import Actor
@@ -17,7 +18,7 @@ from bascule.session.agent import Exit
 from bascule.session.ledger import Ledger
 from bascule.store.base import AuditRecord
 from bascule.store.protocols import DaemonStore
-from bascule.transport.words import About, SessionState
+from bascule.transport.keeper_messages import About, SessionState
 
 NOTE = (
     "This log began again here: the one of before is gone or can't be read. What the agent wrote is read "

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import get_args
 
-from bascule.link.frames import (
-    AnyFrame,
+from bascule.link.frames import AnyFrame
+from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
+from bascule.link.tape_frames import (
     AskFirst,
     ClaimSeat,
     CloseTape,
@@ -27,11 +28,10 @@ from bascule.link.frames import (
     TapeTyped,
     ToldFirst,
 )
-from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
 from bascule.model.errors import BasculeError
 
 PIECE = 16 * 1024
-TOLD_EVERY = 64 * 1024  # bytes that a tape grows beyond its credit before the hub is told again
+REPORT_EVERY = 64 * 1024  # bytes that a tape grows beyond its credit before the hub is notified again
 
 SeatFrame = TakeSeat | SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
 TapeFrame = OpenTape | TapeCredit | TailTape | AskFirst | TapeTyped | SeatFrame | CloseTape
@@ -91,7 +91,7 @@ class TapeStream:
         self._asked, self._send = asked, send
         self._credit = asked.credit  # in bytes until `open` knows the offset; then the offset that it reaches
         self._place = 0
-        self._told_end = -1
+        self._reported_end = -1
         self._opened = False  # only then it is known where the output begins
         self._over = False
         self._typed: list[int] = []  # numbers of keys that are not delivered yet, in order
@@ -196,12 +196,12 @@ class TapeStream:
         if over and self._place >= tape.end:
             self._over = True
             self._say_state()
-        elif self._place < tape.end and tape.end - self._told_end >= TOLD_EVERY:
+        elif self._place < tape.end and tape.end - self._reported_end >= REPORT_EVERY:
             self._say_state()
 
     def _say_state(self) -> None:
         tape = self._tape
-        self._told_end = tape.end
+        self._reported_end = tape.end
         self._send(TapeState(self._asked.tape, tape.base, tape.end, over=self._over))
 
     def _delivered(self, length: int, error: BasculeError | None) -> None:

@@ -30,9 +30,9 @@ from bascule.session.agent import Exit
 from bascule.store.base import AuditRecord
 from bascule.store.protocols import DaemonStore
 from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.keeper_messages import About, SessionState
 from bascule.transport.position import Position
 from bascule.transport.spool import put_aside
-from bascule.transport.words import About, SessionState
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from bascule.link.liveness import Liveness
 from bascule.link.priorities import Priority
 from bascule.link.uplink import UplinkState, UplinkStatus
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 from bascule.model.errors import NotSupported
 from bascule.model.loopback import is_loopback
 
@@ -257,7 +257,7 @@ class Talk:
 
 
 def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:
-    """What waits in the kernel can't be overtaken: let it be little, where the system can be told."""
+    """What waits in the kernel can't be overtaken: let it be little, where the system allows it."""
     option = getattr(sockets, "TCP_NOTSENT_LOWAT", 25)
     with contextlib.suppress(OSError, AttributeError):
         transport.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, option, AHEAD)

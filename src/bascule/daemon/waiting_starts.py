@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,7 +24,6 @@ class Held:
     envelope: Envelope[Any]
     token_sha256: str = ""
     over_at: float | None = None
-    told: list[str] = field(default_factory=list[str])
 
     @property
     def waits(self) -> bool:
@@ -32,7 +31,7 @@ class Held:
 
 
 class WaitingStarts:
-    """In memory: after a restart nothing waits, and whoever asked asks again."""
+    """In memory: after a restart nothing waits, and the caller asks again."""
 
     def __init__(self, clock: Callable[[], float], changed: Callable[[], None]) -> None:
         self._clock, self._changed = clock, changed
@@ -82,7 +81,7 @@ class WaitingStarts:
         self._changed()
 
     def note(self, held: Held, message: str) -> None:
-        """For those who wait: nobody could be told."""
+        """For those who wait: no notice could be sent."""
         if held.waits:
             held.view = replace(held.view, message=message)
             self._changed()

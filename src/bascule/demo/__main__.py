@@ -11,8 +11,8 @@ import uuid
 from typing import Any
 
 from bascule.demo.scenes import play
+from bascule.demo.stream_output import MODEL, VERSION, Wire
 from bascule.demo.turn import Failed, Interrupted, Message, Shared, Turn
-from bascule.demo.wire import MODEL, VERSION, Wire
 
 COMMANDS = [
     {"name": "tour", "description": "Show everything once (scripted demo)", "argumentHint": ""},

@@ -158,10 +158,10 @@ def ask(turn: Turn, *_: int) -> None:
         return
     answers: dict[str, Any] = used.get("answers") or {}
     turn.executed("AskUserQuestion", {"answers": answers})
-    told = ", ".join(f'"{key}"="{value}"' for key, value in answers.items())
+    answered = ", ".join(f'"{key}"="{value}"' for key, value in answers.items())
     result = "The user did not answer the questions."
-    if told:
-        result = f"Your questions have been answered: {told}."
+    if answered:
+        result = f"Your questions have been answered: {answered}."
     turn.finish_tool(tool_id, result, {"questions": questions, "answers": answers})
     turn.say(f"You chose: {', '.join(str(value) for value in answers.values()) or 'nothing'}.\n")
 

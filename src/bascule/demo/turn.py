@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from bascule.demo.wire import MODEL, Message, Wire
+from bascule.demo.stream_output import MODEL, Message, Wire
 
 PIECE = 24
 CLOSED: Message = {"behavior": "deny", "message": "The permission stream closed before an answer came."}

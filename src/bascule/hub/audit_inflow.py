@@ -1,7 +1,7 @@
 """Takes the audit chain that one machine sends into this hub's store, and says how far the copy reaches.
 
 One frame at a time: each is answered once its records are on the disk, and the next one follows the answer.
-What does not follow from the copy is kept out; the machine is told, and the copy is marked as broken there.
+What does not follow from the copy is kept out; the machine is informed, and the copy marked as broken there.
 """
 
 import asyncio

@@ -12,7 +12,8 @@ from bascule.hub.audit_inflow import AuditInflow
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.inflow import Inflow
-from bascule.hub.terminal.link_tapes import FROM_TAPE, LinkTapes
+from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.terminal.mirror import FROM_TAPE
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
 from bascule.link.frames import (
     AnyFrame,
@@ -29,7 +30,7 @@ from bascule.link.frames import (
 from bascule.link.line import Line
 from bascule.link.priorities import Priority
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 from bascule.model.errors import StorageFailed
 
 log = logging.getLogger("bascule.hub")

@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from bascule.api.answers import DeviceStatus, Presence
+from bascule.api.machine_answers import DeviceStatus, Presence
 from bascule.hub.device_line import DeviceLine
 from bascule.link.frames import DaemonConnected, DeviceState
 from bascule.link.liveness import ClockOffset

@@ -10,9 +10,9 @@ from bascule.hub.switchboard import Switchboard
 from bascule.model.settings import Settings
 from bascule.notify.book import NotifyBook
 from bascule.notify.channels import Channel
+from bascule.notify.delivery import Sender
 from bascule.notify.keep import Keep
 from bascule.notify.notifier import Notifier
-from bascule.notify.sending import Sender
 from bascule.notify.web_push import PushKeys
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.protocols import HubStore
@@ -83,7 +83,7 @@ class MachineWatch:
         self._board, self._notifier, self._seconds = board, notifier, seconds
         self._claim = claim
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def changed(self) -> None:
         for status in self._board.devices():
@@ -99,23 +99,23 @@ class MachineWatch:
         if status is None or status.online:
             return
         if self._claim is None:
-            self._tell(device, status.name, running)
+            self._report(device, status.name, running)
         else:
             what = f"away {device} {status.epoch}"
-            self._board.spawn(self._tell_if_claimed(what, device, status.name, running), what)
+            self._board.spawn(self._report_if_claimed(what, device, status.name, running), what)
 
-    async def _tell_if_claimed(self, what: str, device: str, name: str, running: int) -> None:
+    async def _report_if_claimed(self, what: str, device: str, name: str, running: int) -> None:
         if self._claim is not None and await self._claim(what):
-            self._tell(device, name, running)
+            self._report(device, name, running)
 
-    def _tell(self, device: str, name: str, running: int) -> None:
-        self._told.add(device)
+    def _report(self, device: str, name: str, running: int) -> None:
+        self._reported.add(device)
         self._notifier.machine_away(device, name, running)
 
     def _back(self, device: str) -> None:
         timer = self._timers.pop(device, None)
         if timer is not None:
             timer.cancel()
-        if device in self._told:
-            self._told.discard(device)
+        if device in self._reported:
+            self._reported.discard(device)
             self._notifier.machine_back(device)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from bascule.api.answers import DeviceOutcome
+from bascule.api.machine_answers import DeviceOutcome
 from bascule.link.machine import EndAll, Ended, PauseDevice
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Command, EndSession

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from bascule.api.answers import DeviceStatus
+from bascule.api.machine_answers import DeviceStatus
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
 from bascule.hub.orders import Orders

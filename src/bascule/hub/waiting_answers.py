@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from bascule.api.answers import AnswerGiven
+from bascule.api.request_answers import AnswerGiven
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.switchboard import Switchboard

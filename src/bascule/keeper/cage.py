@@ -14,8 +14,8 @@ def cage_of(message: Message) -> Cage:
     fields = message.get("cage")
     if not isinstance(fields, dict):
         raise bad("cage must be an object")
-    told = cast(dict[str, Any], fields)
-    rules, ports = told.get("rules"), told.get("ports")
+    given = cast(dict[str, Any], fields)
+    rules, ports = given.get("rules"), given.get("ports")
     if ports is not None and not (_is_list(ports) and all(_is_port(port) for port in ports)):
         raise bad("cage.ports must be a list of TCP ports")
     return Cage(

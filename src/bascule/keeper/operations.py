@@ -87,7 +87,7 @@ def _write(keeper: Keeper, client: ClientConnection, number: int, message: Messa
 
 
 def _typed(keeper: Keeper, client: ClientConnection, number: int, message: Message, blob: bytes) -> None:
-    """The server wrote these keys itself. Told now and then: the line's length, the echo's priority."""
+    """The server wrote these keys itself. It says so now and then: the line's length, the echo's priority."""
     session = _running(keeper, message)
     session.stdin.saw(blob)
     client.reply_after_output({"id": number, "ok": _room(session)})

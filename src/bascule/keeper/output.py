@@ -36,7 +36,7 @@ class Output:
         self._cap = cap
         self._changed = changed
         self._reads_little = reads_little
-        self._noted = noted  # told the offset of what was read, before it is stored
+        self._noted = noted  # gets the offset of what was read, before it is stored
         self._held = memoryview(b"")
         self.spool = spool
         self.position = 0

@@ -1,7 +1,7 @@
 """When a terminal wrote what: pairs of offset and time in a small file beside its spool, for replaying it.
 
 At most one pair each 50 ms. When the file is full, every second pair is dropped and the pause between pairs
-doubles, so its size is bounded and a long run is only told less finely.
+doubles, so its size is bounded and a long run only has coarser times.
 """
 
 import os

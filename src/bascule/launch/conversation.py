@@ -5,7 +5,7 @@ import sys
 
 from bascule.launch.agent_start import AgentStart
 from bascule.launch.errors import LaunchError
-from bascule.launch.service import Launches
+from bascule.launch.launches import Launches
 from bascule.link.found import OpenTerminal
 from bascule.model.errors import InvalidInput, NotSupported
 from bascule.model.lifecycle import LIVE
@@ -20,8 +20,8 @@ def start_of(
     `terminal` is the one that a found session is open in: two programs must not continue it.
     """
     if terminal is not None:
-        told = f"This session is open in a terminal already (process {terminal.pid}); go on there."
-        raise InvalidInput(told)
+        message = f"This session is open in a terminal already (process {terminal.pid}); go on there."
+        raise InvalidInput(message)
     if session.driver == "terminal" and session.phase in LIVE and not session.found:
         return _attached(session, data_dir)
     start = launches.conversation(*conversation_of(session), session.cwd)

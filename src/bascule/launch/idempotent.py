@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from bascule.launch.errors import LaunchError
+from bascule.launch.launches import Launches
 from bascule.launch.record import LaunchRecord
 from bascule.launch.request import LaunchRequest
-from bascule.launch.service import Launches
 from bascule.model.codec import encode
 from bascule.policy.token_bucket import TokenBucket
 

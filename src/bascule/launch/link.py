@@ -33,8 +33,8 @@ def parse_link(link: str) -> LaunchRequest:
             fields[name] = value
     prompt = str(fields.get("prompt", ""))
     if len(prompt) > MAX_PROMPT:
-        told = f"The prompt of this link has {len(prompt):,} characters; a link may have {MAX_PROMPT:,}."
-        raise LaunchError("prompt_too_large", told, length=len(prompt), limit=MAX_PROMPT)
+        message = f"The prompt of this link has {len(prompt):,} characters; a link may have {MAX_PROMPT:,}."
+        raise LaunchError("prompt_too_large", message, length=len(prompt), limit=MAX_PROMPT)
     return request_of({**fields, "mode": "prefill"})
 
 

@@ -12,7 +12,7 @@ KEPT_SECONDS = 600.0
 
 
 class PromptOffers:
-    """In memory, for ten minutes: whoever has waited longer clicks again."""
+    """In memory, for ten minutes: after that the person clicks again."""
 
     def __init__(self, steady: Callable[[], float]) -> None:
         self._steady = steady

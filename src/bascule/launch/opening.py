@@ -8,9 +8,9 @@ from bascule.launch import macos
 from bascule.launch.choosing import Ask, Terminal, choose
 from bascule.launch.desktop import session_environment
 from bascule.launch.errors import LaunchError
-from bascule.launch.folder import LaunchFolder, new_stem
 from bascule.launch.plan import Plan, encode_plan, launcher_argv
 from bascule.launch.planning import Job
+from bascule.launch.private_folder import LaunchFolder, new_stem
 from bascule.launch.record import LaunchRecord
 from bascule.launch.request import LaunchRequest
 from bascule.launch.terminal_process import TerminalProcess

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from bascule.launch.folder import LaunchFolder, failed, new_stem
+from bascule.launch.private_folder import LaunchFolder, failed, new_stem
 
 MAX_REPORT = 16 * 1024
 SECONDS = 10.0

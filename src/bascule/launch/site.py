@@ -19,11 +19,11 @@ def check_trustable(origin: str) -> str:
     """An origin that may be trusted for good. Raises `invalid_request`."""
     found = _ORIGIN.fullmatch(origin)
     if found is None:
-        told = "A page without an address of its own can't be trusted for good."
-        raise LaunchError("invalid_request", told)
+        message = "A page without an address of its own can't be trusted for good."
+        raise LaunchError("invalid_request", message)
     if found[1] != "https" and not is_loopback_origin(origin):
-        told = (
+        message = (
             "A page that comes without https can't be trusted for good: anybody on its way could change it."
         )
-        raise LaunchError("invalid_request", told)
+        raise LaunchError("invalid_request", message)
     return origin

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bascule.launch.errors import LaunchError
-from bascule.launch.folder import failed
+from bascule.launch.private_folder import failed
 
 MAX_COMPLAINT = 2000
 

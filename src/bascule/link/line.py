@@ -7,14 +7,11 @@ from bascule.link.frames import (
     DaemonConnected,
     LineRefused,
     SessionOutput,
-    TapeOpened,
-    TapePiece,
-    TapeState,
-    TapeTailed,
     Welcome,
 )
 from bascule.link.priorities import Priority, keys_of, priority_of
 from bascule.link.sending import SendQueue
+from bascule.link.tape_frames import TapeOpened, TapePiece, TapeState, TapeTailed
 from bascule.link.wire import (
     DOWN,
     HEADER,

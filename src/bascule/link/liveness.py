@@ -22,7 +22,7 @@ class Look(Struct, frozen=True):
 
 
 class Liveness:
-    """Any byte is a sign of life. All times are of one steady clock; the owner looks when it was told to.
+    """Any byte is a sign of life. All times are of one steady clock; the owner looks when asked to.
 
     A look that comes too late by more than the time it was to wait shows that this machine slept or stood
     still: what the far side sent meanwhile is not read yet. Then, once in each silence, a ping goes out first
@@ -44,7 +44,7 @@ class Liveness:
         self._granted = False
 
     def silence(self, now: float) -> float:
-        """Seconds, as a person is told them."""
+        """Seconds, in words for a person."""
         return now - self._heard
 
     def look(self, now: float) -> Look:

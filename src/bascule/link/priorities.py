@@ -9,17 +9,20 @@ from bascule.link.frames import (
     AuditHeld,
     AuditOutput,
     Cancel,
-    ClaimSeat,
-    CloseTape,
     Fetch,
-    LeaveSeat,
-    RedrawTape,
     Reply,
     Resume,
     SessionDiverged,
     SessionForgotten,
     SessionHead,
     SessionOutput,
+    Watching,
+)
+from bascule.link.tape_frames import (
+    ClaimSeat,
+    CloseTape,
+    LeaveSeat,
+    RedrawTape,
     SizeSeat,
     TakeSeat,
     TapeOpened,
@@ -27,7 +30,6 @@ from bascule.link.frames import (
     TapeState,
     TapeTailed,
     TapeTyped,
-    Watching,
 )
 from bascule.model.commands import SessionCommand
 

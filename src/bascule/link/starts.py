@@ -27,7 +27,7 @@ class DecideStart(Command[Done], frozen=True, kw_only=True):
 
 
 class WithdrawStart(Command[Done], frozen=True, kw_only=True):
-    """Whoever asked for it does not want it any more. The only one of these that may come from elsewhere."""
+    """The caller does not want it any more. The only one of these that may come from elsewhere."""
 
     start_id: Name
 

@@ -43,7 +43,7 @@ class ReadTape(SessionCommand[TapeRead], frozen=True, kw_only=True):
 
 
 class Arrangement(Struct, frozen=True):
-    """A terminal's size, and whose window and whose terminal count, as one viewer is told it."""
+    """A terminal's size, and whose window and whose terminal count, as one viewer sees it."""
 
     cols: int
     rows: int
@@ -54,7 +54,7 @@ class Arrangement(Struct, frozen=True):
 
 
 class SeatEvents(Protocol):
-    """What a viewer is told of the others."""
+    """What a viewer learns of the others."""
 
     def arranged(self, arrangement: Arrangement) -> None: ...
 

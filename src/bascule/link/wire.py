@@ -8,14 +8,9 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 from msgspec import Struct
 
-from bascule.link.frames import (
-    AnyFrame,
-    Ask,
-    DownFrame,
-    TapePiece,
-    UpFrame,
-)
-from bascule.link.words import AskOnWire, UnknownAsk, from_wire, to_wire
+from bascule.link.frames import AnyFrame, Ask, DownFrame, UpFrame
+from bascule.link.tape_frames import TapePiece
+from bascule.link.wire_names import AskOnWire, UnknownAsk, from_wire, to_wire
 from bascule.model.validation import in_words
 
 SUBPROTOCOL = "bascule.link.1"

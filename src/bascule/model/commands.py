@@ -9,10 +9,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 from msgspec import Meta, Struct
 
+from bascule.model.event_values import Decision, GuardDecision
 from bascule.model.events import (
     CopiedFrom,
-    Decision,
-    GuardDecision,
     Image,
     PermissionMode,
     StartOptions,

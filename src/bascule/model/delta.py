@@ -87,8 +87,8 @@ def _inserts(delta: object) -> Iterator[tuple[object, Attributes]]:
         op = cast(Attributes, one) if isinstance(one, dict) else {}
         found = op.get("insert")
         if not isinstance(found, str | dict):
-            told = f"This is no Quill document: op {number} is not an insert."
-            raise InvalidInput(told)
+            message = f"This is no Quill document: op {number} is not an insert."
+            raise InvalidInput(message)
         attributes = op.get("attributes")
         yield found, cast(Attributes, attributes) if isinstance(attributes, dict) else {}
 

@@ -1,53 +1,54 @@
 """Events: the facts of a session's log, in the past tense and frozen.
 
 Each event is one JSON object whose `type` is the class name in snake_case. `msgspec.Raw` fields keep the
-agent's own JSON byte for byte, because an answer must be built from exactly what was asked.
+agent's own JSON byte for byte, because an answer must be built from exactly what was asked. Those of turns
+and requests are in files of their own; `AnyEvent` has them all.
 """
 
-import re
 from typing import Literal
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
+from bascule.model.event import Event, snake
 from bascule.model.event_values import (
     EMPTY_OBJECT,
     CopiedFrom,
-    Decision,
     Diff,
     EndReason,
-    GuardDecision,
     Image,
     Location,
     ModelChoice,
     PermissionMode,
-    PermissionOption,
     PlanItem,
-    Question,
     SlashCommand,
     StartOptions,
-    StopReason,
     TextKind,
     ToolKind,
     ToolStatus,
-    Usage,
 )
-from bascule.model.event_values import (
-    OptionKind as OptionKind,
+from bascule.model.request_events import (
+    AnswerDelivered,
+    PermissionAnswered,
+    PermissionRequested,
+    PermissionWithdrawn,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    RuleAdded,
 )
-from bascule.model.event_values import (
-    QuestionOption as QuestionOption,
+from bascule.model.turn_events import (
+    GuardAnswered,
+    GuardAsked,
+    Interrupted,
+    PromptEdited,
+    PromptQueued,
+    PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
+    QueueHeld,
+    QueueReleased,
+    TurnEnded,
 )
-from bascule.model.guards import GuardKind
-
-
-def snake(name: str) -> str:
-    """`TextAppended` -> `text_appended`: the wire name of a class."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-class Event(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True, gc=False):
-    """The base of every fact. None refers to another in a circle, so the garbage collector skips them."""
-
 
 # Life -----------------------------------------------------------------------------------------------
 
@@ -130,92 +131,6 @@ class SessionFailed(Event, frozen=True):
     signal: int | None = None
 
 
-# Turn -----------------------------------------------------------------------------------------------
-
-
-class PromptQueued(Event, frozen=True):
-    prompt_id: str
-    text: str
-    by: str
-    client_message_id: str | None = None
-    images: tuple[Image, ...] = ()
-    held: bool = False  # never logged: set in the queue by `queue_held`, until a person lets it go
-
-
-class PromptEdited(Event, frozen=True):
-    prompt_id: str
-    text: str
-    by: str
-
-
-class PromptsReordered(Event, frozen=True):
-    order: tuple[str, ...]
-    by: str
-
-
-class PromptWithdrawn(Event, frozen=True):
-    prompt_id: str
-    by: str
-
-
-class QueueHeld(Event, frozen=True):
-    """A turn was stopped while prompts waited: all that wait now stay until a person decides."""
-
-    by: str
-
-
-class QueueReleased(Event, frozen=True):
-    """A person let held prompts go: these, or all of them."""
-
-    by: str
-    prompt_ids: tuple[str, ...] = ()
-
-
-class PromptSent(Event, frozen=True):
-    prompt_id: str
-    text: str
-    by: str
-    client_message_id: str | None = None
-    images: tuple[Image, ...] = ()
-
-
-class TurnEnded(Event, frozen=True):
-    stop_reason: StopReason
-    usage: Usage | None = None
-    cost_usd: float | None = None  # of the whole session so far, as the agent counts it
-    duration_ms: int | None = None
-    message: str | None = None  # what went wrong, in the agent's words
-    fork_at: str | None = None  # the agent's own id of this point, if a copy of the conversation can end here
-
-
-class Interrupted(Event, frozen=True):
-    by: str
-
-
-class GuardAsked(Event, frozen=True):
-    """A guard rail holds the agent: a cap on spending is reached, or the same call was repeated too often.
-
-    Nothing is sent to the agent until a person decides. `spent` and `allowed` are in the cap's own unit.
-    `cut_short`: a turn was interrupted for it.
-    """
-
-    guard_id: str
-    kind: GuardKind
-    text: str
-    spent: int = 0
-    allowed: int = 0
-    cut_short: bool = False
-
-
-class GuardAnswered(Event, frozen=True):
-    """A person decided. `allowed` is the session's cap from now on; `end` is followed by the end."""
-
-    guard_id: str
-    decision: GuardDecision
-    by: str
-    allowed: int = 0
-
-
 # Saying ---------------------------------------------------------------------------------------------
 
 
@@ -244,7 +159,7 @@ class TextSaid(Event, frozen=True):
     parent: str | None = None
 
     def in_pieces(self) -> "tuple[EntryOpened, TextAppended, EntryClosed]":
-        """The same, as a text that is streamed would be told."""
+        """The same, as the events of a text that is streamed."""
         return (
             EntryOpened(self.entry_id, self.kind, self.parent),
             TextAppended(self.entry_id, self.kind, self.text),
@@ -272,76 +187,6 @@ class ToolChanged(Event, frozen=True):
 
 class PlanChanged(Event, frozen=True):
     items: tuple[PlanItem, ...]
-
-
-# Asking ---------------------------------------------------------------------------------------------
-
-
-class PermissionRequested(Event, frozen=True):
-    request_id: str
-    tool: str
-    title: str
-    kind: ToolKind
-    input: Raw
-    input_sha256: str
-    options: tuple[PermissionOption, ...]
-    tool_id: str | None = None
-    note: str = ""  # the agent's own words about it: never Bascule's
-    blocked_path: str | None = None
-    suggestions: tuple[Raw, ...] = ()  # as the agent sent them; options refer to them by position
-    reason_follows: bool = False  # a no carries no words to this agent: a reason is sent as the next message
-
-
-class PermissionAnswered(Event, frozen=True):
-    request_id: str
-    decision: Decision
-    by: str
-    option: str | None = None
-    rule: str | None = None  # the rule, in words, when policy answered or one was made
-    message: str | None = None
-    rule_ids: tuple[str, ...] = ()  # of the lasting rules that answered
-
-
-class PermissionWithdrawn(Event, frozen=True):
-    request_id: str
-    reason: str  # "agent", "interrupted", "ended", "lost", "restored" (answered after an older copy was made)
-
-
-class QuestionAsked(Event, frozen=True):
-    request_id: str
-    questions: tuple[Question, ...]
-    input: Raw
-    input_sha256: str
-    tool_id: str | None = None
-
-
-class QuestionAnswered(Event, frozen=True):
-    """`answers` maps the full question text to the answer. Empty with a message: declined."""
-
-    request_id: str
-    by: str
-    answers: dict[str, str] = {}
-    notes: dict[str, str] = {}
-    message: str | None = None
-
-
-class QuestionWithdrawn(Event, frozen=True):
-    request_id: str
-    reason: str
-
-
-class AnswerDelivered(Event, frozen=True):
-    """The answer's bytes are in the agent's stdin."""
-
-    request_id: str
-
-
-class RuleAdded(Event, frozen=True):
-    """A session-scoped rule a person made by "remember". `rule` is policy's own encoding."""
-
-    rule: Raw
-    words: str
-    by: str
 
 
 # Other ----------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def write_prompt_file(prompt_id: str, content: PromptContent, before: str = "") 
         values["contexts"] = content.contexts
     lines = [f"{name}: {_json(value)}" for name, value in values.items()]
     if content.fields:
-        lines += ["fields:", *(f"  - {_json(_told(field))}" for field in content.fields)]
+        lines += ["fields:", *(f"  - {_json(_fields_of(field))}" for field in content.fields)]
     lines += split_head(before).others
     body = markdown_of(content.delta)
     if ARGUMENTS.search(split_head(before).body):
@@ -160,7 +160,7 @@ def _fields(values: dict[str, Any], body: str) -> list[object]:
     return given
 
 
-def _told(field: TemplateField) -> dict[str, object]:
+def _fields_of(field: TemplateField) -> dict[str, object]:
     whole: dict[str, object] = msgspec.to_builtins(field)
     return {name: value for name, value in whole.items() if value or name in ("name", "kind")}
 

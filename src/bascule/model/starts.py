@@ -38,4 +38,4 @@ class WaitingStart(Struct, frozen=True, rename="camel", omit_defaults=True, kw_o
     reasons: Annotated[tuple[Words, ...], Meta(max_length=20)] = ()  # why it is unusual
     state: StartState = "waiting"
     plain: bool = True  # a new session, and nothing else
-    message: Words = ""  # for a person: how it ended, or why nobody could be told
+    message: Words = ""  # for a person: how it ended, or why no notice could be sent

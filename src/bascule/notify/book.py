@@ -88,7 +88,7 @@ class NotifyBook:
         self._keep_if(lambda one: one.id != channel_id)
 
     def remove_of_grant(self, grant_id: str) -> list[Channel]:
-        """A browser that is no longer trusted is no longer told anything."""
+        """A browser that is no longer trusted gets no more notices."""
         gone = [one for one in self.now.channels if one.type == "push" and one.grant_id == grant_id]
         self._keep_if(lambda one: one not in gone)
         return gone

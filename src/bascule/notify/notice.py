@@ -1,4 +1,4 @@
-"""A notice: what a person is told outside the page, in the words each channel may use."""
+"""A notice: what a person learns outside the page, in the words each channel may use."""
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str
     body: str
     at: str
-    settled: bool = False  # it was answered, or is over: whoever shows the one before takes it away
+    settled: bool = False  # it was answered, or is over: a channel that shows the one before removes it
     detail: str = ""
     session_id: str = ""
     request_id: str = ""

@@ -1,4 +1,4 @@
-"""The notifier: hears of every commit, has it decided what a person is told, and has each channel send it."""
+"""The notifier: hears every commit, has it decided which notices are due, and has each channel send them."""
 
 import asyncio
 import logging
@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from bascule.notify.book import NotifyBook
+from bascule.notify.channel_queue import LADDER, Failure, Health, Outbox
 from bascule.notify.channels import REPLACING, Channel
-from bascule.notify.decide import Decider
+from bascule.notify.delivery import Sender
+from bascule.notify.due_notices import Decider
 from bascule.notify.notice import Notice
-from bascule.notify.outbox import LADDER, Failure, Health, Outbox
 from bascule.notify.presence import AtThePage
-from bascule.notify.sending import Sender
 from bascule.store.base import Committed
 from bascule.store.protocols import HubStore
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bascule.model.events import Decision, PermissionRequested
+from bascule.model.event_values import Decision
+from bascule.model.events import PermissionRequested
 from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
 from bascule.policy.disk import UNSEEN, Disk

@@ -45,13 +45,13 @@ def files_of(
 def _patterns(tool: str, call: Call) -> tuple[tuple[str, ...], bool]:
     """The patterns of names a search goes by, and whether they are given plainly and stay in its folder."""
     name = tool.lower().replace("_", "")
-    told = [call.get("glob"), call.get("include")]
-    globs = [one for one in told if isinstance(one, str) and one]
+    filters = [call.get("glob"), call.get("include")]
+    globs = [one for one in filters if isinstance(one, str) and one]
     pattern = call.get("pattern")
     # A pattern may be one of names or of content. Only a tool that surely finds names is narrowed by it;
     # where it may be one of names, it must not lead elsewhere.
     names = [pattern] if isinstance(pattern, str) and name not in _BY_CONTENT and not globs else []
-    plain = all(one is None or isinstance(one, str) for one in (*told, pattern))
+    plain = all(one is None or isinstance(one, str) for one in (*filters, pattern))
     plain = plain and not any(one.startswith(("/", "~")) or ".." in one for one in (*globs, *names))
     narrow = globs or (names if name in _BY_NAME else [])
     if any(one.startswith("!") for one in narrow):

@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bascule.model.errors import InvalidInput
-from bascule.model.events import Decision, PermissionRequested
+from bascule.model.event_values import Decision
+from bascule.model.events import PermissionRequested
 from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
 from bascule.policy.subject import Subject, subject_of

@@ -31,7 +31,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Tunnels:
-    """All on one event loop. `allow` is told by which addresses machines come through the tunnels."""
+    """All on one event loop. `allow` gets the addresses by which machines come through the tunnels."""
 
     def __init__(self, folder: Path, hub_port: int, pauses: tuple[float, ...] = PAUSES) -> None:
         self._file, self._hub_port, self._pauses = folder / FILE, hub_port, pauses

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bascule.service.files import LABEL, agent_plist
 from bascule.service.programs import Run
+from bascule.service.unit_files import LABEL, agent_plist
 from bascule.service.user_service import ServiceFailed, ServiceState, write_if_changed
 
 
@@ -23,22 +23,22 @@ class LaunchAgent:
         if loaded and again:  # launchd goes on with the old file until it is unloaded
             self._run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
         if not loaded or again:
-            told = self._run(["launchctl", "bootstrap", self._domain, str(self.file)])
-            if not told.ok:
+            answer = self._run(["launchctl", "bootstrap", self._domain, str(self.file)])
+            if not answer.ok:
                 raise ServiceFailed(
-                    f"launchctl refused the service: {told.said or 'no answer'}. It can be installed only "
+                    f"launchctl refused the service: {answer.said or 'no answer'}. It can be installed only "
                     "while you are logged in at the screen, not over ssh alone."
                 )
         return changed
 
     def state(self) -> ServiceState:
-        told = self._run(["launchctl", "print", f"{self._domain}/{LABEL}"])
+        answer = self._run(["launchctl", "print", f"{self._domain}/{LABEL}"])
         installed = self.file.is_file()
         return ServiceState(
             installed=installed,
             current=installed and self.file.read_bytes() == self._content,
-            running=told.ok and "state = running" in told.said,
-            starts="when you log in" if told.ok else "",
+            running=answer.ok and "state = running" in answer.said,
+            starts="when you log in" if answer.ok else "",
             file=str(self.file),
         )
 
@@ -49,9 +49,9 @@ class LaunchAgent:
         if not self.file.is_file():
             return False
         if self._loaded():
-            told = self._run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
-            if not told.ok:
-                raise ServiceFailed(f"launchctl could not stop the service: {told.said or 'no answer'}")
+            answer = self._run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
+            if not answer.ok:
+                raise ServiceFailed(f"launchctl could not stop the service: {answer.said or 'no answer'}")
         self.file.unlink()
         return True
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bascule.service.files import ENTRY, SCHEME_TYPE, desktop_entry
 from bascule.service.programs import Run
+from bascule.service.unit_files import ENTRY, SCHEME_TYPE, desktop_entry
 from bascule.service.user_service import write_if_changed
 
 
@@ -20,7 +20,7 @@ class LinkHandler:
         return self._folder / ENTRY
 
     def install(self) -> bool:
-        """Whether the desktop was told; one without xdg-utils looks for itself, or not at all."""
+        """Whether it was registered; a desktop without xdg-utils looks for itself, or not at all."""
         write_if_changed(self.file, self._content)
         self._refresh()
         return self._run(["xdg-mime", "default", ENTRY, SCHEME_TYPE]).ok

@@ -4,8 +4,8 @@ import getpass
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bascule.service.files import OUR_LINGER, UNIT, unit_text
 from bascule.service.programs import Ran, Run
+from bascule.service.unit_files import OUR_LINGER, UNIT, unit_text
 from bascule.service.user_service import ServiceFailed, ServiceState, write_if_changed
 
 
@@ -78,15 +78,15 @@ class SystemdService:
         return self.file.is_file() and self.file.read_text().startswith(OUR_LINGER)
 
     def _lingers(self) -> bool:
-        told = self._run(["loginctl", "show-user", self._user, "--property=Linger"])
-        return told.ok and told.said == "Linger=yes"
+        answer = self._run(["loginctl", "show-user", self._user, "--property=Linger"])
+        return answer.ok and answer.said == "Linger=yes"
 
     def _check_manager(self) -> None:
         """Before anything is written: without the user's own systemd nothing would start it."""
-        told = self._systemctl("show-environment")
-        if not told.ok:
+        answer = self._systemctl("show-environment")
+        if not answer.ok:
             raise ServiceFailed(
-                f"This user's systemd can't be reached ({told.said or 'no answer'}). Log in as the user "
+                f"This user's systemd can't be reached ({answer.said or 'no answer'}). Log in as the user "
                 "itself rather than with su or sudo; where there is no systemd, start `bascule` from your "
                 "session's own autostart."
             )
@@ -95,6 +95,6 @@ class SystemdService:
         return self._run(["systemctl", "--user", *words])
 
     def _must(self, *words: str) -> None:
-        told = self._systemctl(*words)
-        if not told.ok:
-            raise ServiceFailed(f"systemctl --user {' '.join(words)} failed: {told.said or 'no answer'}")
+        answer = self._systemctl(*words)
+        if not answer.ok:
+            raise ServiceFailed(f"systemctl --user {' '.join(words)} failed: {answer.said or 'no answer'}")

@@ -1,4 +1,4 @@
-"""What a service of the user is, whichever system runs it: installed, told about and removed the same way."""
+"""What a service of the user is, whichever system runs it: installed, described and removed the same way."""
 
 import os
 import tempfile

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bascule.model.errors import BasculeError, HostError
 from bascule.model.records import Write
-from bascule.transport.words import Cage
+from bascule.transport.keeper_messages import Cage
 
 
 class ProcessUnreachable(HostError):

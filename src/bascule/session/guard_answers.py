@@ -51,7 +51,7 @@ def _raised(guard: GuardAsked, command: AnswerGuard, by: Actor) -> int:
 
 
 def _go_on(supervisor: Supervisor, guard: GuardAsked, by: Actor) -> None:
-    """What waits is sent. Where nothing does and the turn was cut short, the agent is told to go on."""
+    """What waits is sent. Where nothing does and the turn was cut short, the agent is asked to go on."""
     if guard.cut_short and next_to_send(supervisor.ledger.pending) is None:
         supervisor.log([PromptQueued(new_id(), LOOP if guard.kind == "loop" else GO_ON, by.name)])
     supervisor.send_next()

@@ -95,7 +95,7 @@ def drop_text(connection: Connection, session_id: str) -> None:
 
 
 def _indexed(connection: Connection, session_id: str) -> Iterator[tuple[int, str]]:
-    """What the index holds no copy of and must be told again to be rid of it."""
+    """What the index holds no copy of, and needs again to drop it."""
     for values in connection.execute(INDEXED, (session_id,)).fetchall():
         try:
             text = text_of(decode_entry(entry_body(session_id, *values)))

@@ -1,4 +1,4 @@
-"""SQLite's index of words: FTS5, which keeps no copy of the text and has to be told again what to drop."""
+"""SQLite's index of words: FTS5, which keeps no copy of the text and needs the old text again to drop it."""
 
 import sqlite3
 from collections.abc import Generator, Sequence

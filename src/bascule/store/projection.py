@@ -2,7 +2,7 @@
 
 The log is written with every step; what is folded from it only now and then, so that a piece of output costs
 the row of its event. Entries are folded when a turn ends; those of a long turn a part at a time, in the spare
-time of the writer. Whoever reads a page folds the rest of the log onto what is stored. The row of a live
+time of the writer. The reader of a page folds the rest of the log onto what is stored. The row of a live
 session may be behind its log within a second, and only in what `COUNTED` events change: its reader folds the
 rest as well.
 """

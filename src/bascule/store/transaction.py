@@ -230,7 +230,7 @@ class Transaction:
             state.add_tail(*reader.tail(self.connection, session_id, state.tail_end, MAX_TAIL))
 
     def rebuild(self, session_id: str) -> None:
-        """Make a session's entries again from its log; whoever asks has thrown away the stored ones."""
+        """Make a session's entries again from its log; the caller has thrown away the stored ones."""
         self.forget(session_id)
         self._touched[session_id] = self._sessions[session_id] = state = self._session(session_id)
         self.fold_all(state)

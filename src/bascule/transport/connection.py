@@ -9,7 +9,7 @@ import msgspec
 
 from bascule.keeper.frames import FrameError, FrameReader, Message, decode, encode
 from bascule.transport.errors import KeeperError, KeeperGone
-from bascule.transport.words import Notice
+from bascule.transport.keeper_messages import Notice
 
 _DECODE_FAILURES = (FrameError, msgspec.DecodeError)
 # Every echo of a key comes with a notice. Answers may hold names that are not quite text; `json` reads them.

@@ -13,9 +13,9 @@ from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
 from bascule.transport.connection import Done, FrameProtocol
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
+from bascule.transport.keeper_messages import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
 from bascule.transport.keys import Keys
 from bascule.transport.position import Position, PositionPost
-from bascule.transport.words import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
 
 _START_SECONDS = 20.0
 _CONNECT_RETRY = 0.02

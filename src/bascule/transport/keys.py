@@ -75,7 +75,7 @@ class Keys:
         except BlockingIOError:
             return 0
         except OSError:
-            # The keeper meets the same error, and knows why: its refusal is what is told.
+            # The keeper meets the same error, and knows why: its refusal is what the caller gets.
             self._give_back()
             return 0
         self._used = True

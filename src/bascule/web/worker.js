@@ -89,12 +89,12 @@ async function keep(files) {
 const DENY = '/api/notifications/deny';
 
 self.addEventListener('push', (event) => {
-  const notification = told(event.data);
+  const notification = noticeIn(event.data);
   if (notification) event.waitUntil(show(notification));
 });
 
 /** The message, if it is one of ours. */
-function told(data) {
+function noticeIn(data) {
   try {
     const message = data?.json();
     return message?.web_push === 8030 && typeof message.notification?.title === 'string' ? message.notification : null;

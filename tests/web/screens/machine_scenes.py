@@ -7,6 +7,7 @@ from tests.web.chrome import PHONE, Tab
 from tests.web.lantern import LANTERN, TIDE, begin, raw, said, tell, tool
 from tests.web.lantern_machine import ALICE, BOB, COMMAND, FLAKY, FOUND, RETRY_PATCH, WAIT_PATCH
 
+from bascule.model.event_values import Usage
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
@@ -19,7 +20,6 @@ from bascule.model.events import (
     ToolChanged,
     ToolStarted,
     TurnEnded,
-    Usage,
 )
 
 DEV = "dev-server"

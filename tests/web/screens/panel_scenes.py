@@ -6,12 +6,8 @@ from tests.hub.running_hub import RunningHub
 from tests.web.chrome import PHONE, Tab
 from tests.web.lantern import OPTIONS, SHA, finished_turn, raw, tell, wants_command
 
-from bascule.model.events import (
-    PermissionOption,
-    PermissionRequested,
-    ToolStarted,
-    UsageChanged,
-)
+from bascule.model.event_values import PermissionOption
+from bascule.model.events import PermissionRequested, ToolStarted, UsageChanged
 
 PLAN = """# Resume uploads
 

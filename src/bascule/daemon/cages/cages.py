@@ -6,10 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bascule.agents.places import place_path
+from bascule.agents.own_files import place_path
 from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages import bubblewrap, seatbelt
-from bascule.daemon.cages.found import Cage
+from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.program_files import named_ports, path_folders, program_files
 from bascule.daemon.cages.reach import Needs, Reach, reach_of
 from bascule.daemon.cages.temp_folders import TempFolders
@@ -17,7 +17,7 @@ from bascule.model.capability import Capability, is_above, lower
 from bascule.model.errors import BadDirectory, NotSupported
 from bascule.model.settings import Settings
 from bascule.policy.directories import inside
-from bascule.transport.words import Cage as Walls
+from bascule.transport.keeper_messages import Cage as Walls
 
 PACKAGE = "{bascule}"
 

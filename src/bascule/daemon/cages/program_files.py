@@ -9,6 +9,17 @@ from urllib.parse import urlsplit
 FIRST_LINE = 512
 MOST_LINKS = 16
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+# Folders into which everything is installed: a program there has no folder of its own.
+SHARED_PREFIXES = (
+    "/usr",
+    "/usr/local",
+    "/opt",
+    "/opt/homebrew",
+    "/opt/local",
+    "/home/linuxbrew/.linuxbrew",
+    "/run/current-system/sw",
+)
+_OWN_PREFIXES = (".local", ".nix-profile")  # the same, below the home folder
 
 
 def program_files(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
@@ -66,8 +77,13 @@ def _package(path: str, env: Mapping[str, str]) -> Iterator[str]:
         yield "/".join(parts[: parts.index("node_modules") + 1])
     elif len(parts) > 3 and parts[-2] == "bin":
         prefix = "/".join(parts[:-2])
-        if not _holds_home(prefix, env) and prefix != env.get("HOME", "").rstrip("/") + "/.local":
+        if not _holds_home(prefix, env) and not _is_shared(prefix, env):
             yield prefix
+
+
+def _is_shared(prefix: str, env: Mapping[str, str]) -> bool:
+    home = env.get("HOME", "").rstrip("/")
+    return prefix in (*SHARED_PREFIXES, *(f"{home}/{name}" for name in _OWN_PREFIXES))
 
 
 def _holds_home(folder: str, env: Mapping[str, str]) -> bool:

@@ -67,7 +67,7 @@ class Feedback:
     def listens(self, conversation: Conversation) -> bool:
         return conversation in self._asking or self._heard.get(conversation, 0.0) > self._steady()
 
-    def told(self, terminals: Terminals) -> Terminals:
+    def mark_all(self, terminals: Terminals) -> Terminals:
         """The terminals, each with whether its agent listens."""
         return {one: self.marked(one, terminal) for one, terminal in terminals.items()}
 

@@ -118,7 +118,7 @@ class FoundSessions:
             await asyncio.sleep(0)
         known, limit = self._scan.known, max(0, min(command.limit, MAX_LISTED))
         looking = self._scan.looking if self._looking is None else self._running()
-        terminals = self._feedback.told(self._scan.terminals)
+        terminals = self._feedback.mark_all(self._scan.terminals)
         return FoundList(known.listed(terminals, self._scan.commands, limit), len(known), looking)
 
     async def _search(self, envelope: Envelope[SearchFound]) -> FoundHits:
@@ -155,8 +155,8 @@ class FoundSessions:
             return Followed(session_id, None)
         self._watch(session_id)
         terminal = self._scan.terminal_of(shown)
-        told = self._feedback.marked(shown.conversation, terminal) if terminal else None
-        return Followed(session_id, told, command_for(shown, self._scan.commands))
+        marked = self._feedback.marked(shown.conversation, terminal) if terminal else None
+        return Followed(session_id, marked, command_for(shown, self._scan.commands))
 
     def _watch(self, session_id: str) -> None:
         self._until[session_id] = self._steady() + FOLLOW_SECONDS

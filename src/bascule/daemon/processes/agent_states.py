@@ -6,7 +6,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bascule.daemon.launching import SHARED
+from bascule.daemon.driver_table import SHARED
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.lost_sessions import LostSessions, how
 from bascule.daemon.processes.reconnecting import PAUSES, Reconnecting
@@ -47,7 +47,7 @@ class AgentStates:
         self._sessions = sessions
         self._tell = tell
         self._clock = clock
-        self._told: dict[str, AgentStatus] = {}
+        self._sent: dict[str, AgentStatus] = {}
         self._agents: dict[str, str] = {}  # group -> its agent
         seconds = settings.acp.start_timeout_ms / 1000
         self._lost = LostSessions(store, sessions, starter, lock, clock, seconds, self._group_changed)
@@ -195,8 +195,8 @@ class AgentStates:
     def _changed(self, agent: str) -> None:
         state = self.state_of(agent)
         status = AgentStatus(agent, state, self._why(agent) if state in DOWN else "")
-        if self._told.get(agent) != status:
-            self._told[agent] = status
+        if self._sent.get(agent) != status:
+            self._sent[agent] = status
             self._tell(status)
 
 

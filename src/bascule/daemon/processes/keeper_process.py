@@ -10,9 +10,9 @@ from bascule.model.records import Write
 from bascule.session.agent import ProcessUnreachable, SpawnPlan
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import UNKNOWN, KeeperConnection
+from bascule.transport.keeper_messages import PtySize
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
-from bascule.transport.words import PtySize
 
 log = logging.getLogger(__name__)
 

@@ -89,5 +89,5 @@ def _key(started: SessionStarted, plan: SpawnPlan) -> str:
     """Everything that a process is from its start on. A folder is part of it: an agent may have read its
     settings there, and they must not reach into another project."""
     env = sorted(plan.env.items())
-    told = (started.agent, started.driver, plan.argv, env, plan.cwd, plan.cwd_stat, started.capability)
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    identity = (started.agent, started.driver, plan.argv, env, plan.cwd, plan.cwd_stat, started.capability)
+    return hashlib.sha256(msgspec.json.encode(identity)).hexdigest()

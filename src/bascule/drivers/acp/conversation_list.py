@@ -12,14 +12,14 @@ class Sessions:
         self._listing: Listing | None = None
 
     @property
-    def told(self) -> bool:
+    def has_listing(self) -> bool:
         return self._listing is not None
 
     def answered(self, answer: JsonObject) -> None:
         self._listing = read_listing(answer)
 
-    def refused(self, told: str) -> None:
-        self._listing = Listing(problem=told)
+    def refused(self, reason: str) -> None:
+        self._listing = Listing(problem=reason)
 
     def take(self) -> Listing | None:
         listing, self._listing = self._listing, None

@@ -58,7 +58,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
 
     @property
     def owes(self) -> bool:
-        return super().owes or self._requests.fresh_calls or self._sessions.told
+        return super().owes or self._requests.fresh_calls or self._sessions.has_listing
 
     def data_to_send(self) -> list[Write]:
         self._requests.fresh_calls = False
@@ -93,8 +93,8 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
             self._state.calls[call_id].due = True
             return Write(f"answer:{request_id}", b"")
         call = self._state.calls.pop(call_id)
-        told = WRITER.error(call.rpc_id, FAILED, f"Denied: {answered.message or 'the user said no.'}")
-        return Write(f"answer:{request_id}", told)
+        error = WRITER.error(call.rpc_id, FAILED, f"Denied: {answered.message or 'the user said no.'}")
+        return Write(f"answer:{request_id}", error)
 
     def calls_due(self) -> list[HostCall]:
         return self._requests.due()
@@ -209,9 +209,9 @@ def _fresh(launch: DriverLaunch, joining: Joining | None) -> DriverState:
     if joining is not None:
         state.shared, state.id_base, state.skipping = True, joining.id_base, joining.skipping
         if joining.greeting is not None:
-            told, info = joining.greeting, state.info
-            info.version, info.images, info.logins = told.version, told.images, told.logins
-            info.loads, info.resumes = told.loads, told.resumes
-            info.closes, info.lists = told.closes, told.lists
+            greeting, info = joining.greeting, state.info
+            info.version, info.images, info.logins = greeting.version, greeting.images, greeting.logins
+            info.loads, info.resumes = greeting.loads, greeting.resumes
+            info.closes, info.lists = greeting.closes, greeting.lists
             info.greeted = True
     return state

@@ -8,9 +8,9 @@ from bascule.drivers.acp.forms import content_of
 from bascule.drivers.jsonrpc.message_writer import MessageWriter
 from bascule.drivers.lenient import loosely
 from bascule.model.errors import UnknownOption
+from bascule.model.event_values import PermissionOption
 from bascule.model.events import (
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PromptSent,
     QuestionAnswered,

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from bascule.drivers.lenient import JsonObject, as_object, clip, items, mapping, objects, text
 from bascule.model.errors import InvalidInput
-from bascule.model.events import Question, QuestionAnswered, QuestionOption
+from bascule.model.event_values import Question, QuestionOption
+from bascule.model.events import QuestionAnswered
 
 MAX_QUESTIONS = 20
 MAX_CHOICES = 50

@@ -22,8 +22,8 @@ def told_name(name: str | None, meta: Raw) -> str:
         return name[:MAX_ID]
     own = loosely(meta)
     for place in (own, *(as_object(addition) for addition in own.values())):
-        if told := text(place, "toolName"):
-            return told[:MAX_ID]
+        if name := text(place, "toolName"):
+            return name[:MAX_ID]
     return ""
 
 
@@ -31,8 +31,8 @@ def derived_name(title: str | None, kind: str | None, raw_input: Raw) -> str:
     """The name as input or title show it; empty when neither does."""
     if found := _of_server(loosely(raw_input)):
         return found
-    if title and (told := _OF_SERVER.fullmatch(title)):
-        return f"{MCP}{told['server']}__{told['tool']}"[:MAX_ID]
+    if title and (match := _OF_SERVER.fullmatch(title)):
+        return f"{MCP}{match['server']}__{match['tool']}"[:MAX_ID]
     return title if title and kind in (None, "other") and _WORD.fullmatch(title) else ""
 
 

@@ -16,13 +16,8 @@ from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID, METHOD_N
 from bascule.drivers.jsonrpc.requests import ENDLESS_ID, AgentRequests, withdrawn
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
 from bascule.drivers.writes import FOR_ALL, Replies
-from bascule.model.events import (
-    Note,
-    OptionKind,
-    PermissionOption,
-    PermissionRequested,
-    QuestionAsked,
-)
+from bascule.model.event_values import OptionKind, PermissionOption
+from bascule.model.events import Note, PermissionRequested, QuestionAsked
 from bascule.model.records import Write
 
 MAX_OPTIONS = 20

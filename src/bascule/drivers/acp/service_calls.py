@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bascule.drivers.lenient import JsonObject, clip, items, loosely, objects, text
-from bascule.model.events import PermissionOption, ToolKind
+from bascule.model.event_values import PermissionOption
+from bascule.model.events import ToolKind
 
 MAX_PARAMS = 16 * 1024 * 1024
 

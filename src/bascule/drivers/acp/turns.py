@@ -7,7 +7,8 @@ from bascule.drivers.acp.state import DriverState
 from bascule.drivers.base import STOPPED_BY_ITSELF
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, mapping, text, whole
-from bascule.model.events import StopReason, TurnEnded, Usage
+from bascule.model.event_values import StopReason, Usage
+from bascule.model.events import TurnEnded
 
 _STOPS: dict[str, StopReason] = {
     "end_turn": "end_turn",

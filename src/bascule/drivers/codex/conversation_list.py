@@ -28,7 +28,7 @@ class Threads:
         self._listing: Listing | None = None
 
     @property
-    def told(self) -> bool:
+    def has_listing(self) -> bool:
         return self._listing is not None
 
     def ask(self) -> bytes:
@@ -54,12 +54,12 @@ class Threads:
         self._cursors.add(cursor)
         self._replies.add(Write(self._state.new_write("list"), self._request(cursor)))
 
-    def refused(self, told: str) -> None:
+    def refused(self, reason: str) -> None:
         """A page was refused: keep the pages before it, if there are any."""
         if self._cursors:
             self._over(more=True)
         elif self._found is not None:
-            self._found, self._listing = None, Listing(problem=told)
+            self._found, self._listing = None, Listing(problem=reason)
 
     def _is_next(self, cursor: str) -> bool:
         new = cursor not in self._cursors and 0 < len(cursor) <= MAX_CURSOR

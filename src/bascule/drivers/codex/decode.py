@@ -13,15 +13,14 @@ from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, objects, text, true, whole, words
+from bascule.model.event_values import StopReason, Usage
 from bascule.model.events import (
     ModelChanged,
     Note,
     PlanChanged,
     PlanItem,
-    StopReason,
     TitleChanged,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 

@@ -48,7 +48,7 @@ class CodexDriver(JsonRpcDriver[DriverState, CodexHandshake, CodexRequests]):
 
     @property
     def owes(self) -> bool:
-        return super().owes or self._threads.told
+        return super().owes or self._threads.has_listing
 
     @property
     def _is_turning(self) -> bool:

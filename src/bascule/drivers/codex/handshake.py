@@ -56,19 +56,19 @@ class CodexHandshake:
             case _:
                 assert_never(asked)
 
-    def refused(self, asked: Step, told: str) -> None:
+    def refused(self, asked: Step, reason: str) -> None:
         match asked:
             case "initialize" | "open":
                 self._state.stage = "failed"
-                self._out.put(Note("session_refused", f"The agent opened no thread: {told}", "error"))
+                self._out.put(Note("session_refused", f"The agent opened no thread: {reason}", "error"))
                 if self._state.held:
                     self._state.held = []
-                    self._out.put(TurnEnded("error", message=clip(told, 4096)))
+                    self._out.put(TurnEnded("error", message=clip(reason, 4096)))
             case "turn":
-                self._out.put(TurnEnded("error", message=clip(told, 4096)))
+                self._out.put(TurnEnded("error", message=clip(reason, 4096)))
                 self.turn_over()
             case "interrupt" | "models":
-                self._out.put(Note(f"{asked}_refused", told, "warning"))
+                self._out.put(Note(f"{asked}_refused", reason, "warning"))
             case _:
                 assert_never(asked)
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from bascule.drivers.acp.forms import content_of, fields_of
 from bascule.drivers.lenient import JsonObject, clip, items, loosely, mapping, objects, text, true, words
 from bascule.model.errors import InvalidInput
-from bascule.model.events import Question, QuestionAnswered, QuestionAsked, QuestionOption
+from bascule.model.event_values import Question, QuestionOption
+from bascule.model.events import QuestionAnswered, QuestionAsked
 
 MAX_QUESTIONS = 20
 MAX_OPTIONS = 50
@@ -35,12 +36,14 @@ def question_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping
     if not _is_own(about):
         return {"action": "accept", "content": content_of(about, answered)}
     known = {question.question: name for name, question in _own(about)}
-    for told in (*answered.answers, *answered.notes):
-        if told not in known:
-            raise InvalidInput("The answer names a question that was not asked.", question=told[:200])
+    for question in (*answered.answers, *answered.notes):
+        if question not in known:
+            raise InvalidInput("The answer names a question that was not asked.", question=question[:200])
     answers: dict[str, object] = {}
-    for told, name in known.items():
-        given = [answer for answer in (answered.answers.get(told), answered.notes.get(told)) if answer]
+    for question, name in known.items():
+        given = [
+            answer for answer in (answered.answers.get(question), answered.notes.get(question)) if answer
+        ]
         if given:
             answers[name] = {"answers": given}
     return {"answers": answers}

@@ -8,7 +8,8 @@ from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, words
-from bascule.model.events import PromptSent, StopReason, TurnEnded
+from bascule.model.event_values import StopReason
+from bascule.model.events import PromptSent, TurnEnded
 
 MAX_PROMPT = 64 * 1024
 EARLIER = "earlier"

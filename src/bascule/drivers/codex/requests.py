@@ -17,13 +17,8 @@ from bascule.drivers.jsonrpc.message import METHOD_NOT_FOUND
 from bascule.drivers.jsonrpc.requests import AgentRequests, withdrawn
 from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
 from bascule.drivers.writes import Replies
-from bascule.model.events import (
-    Note,
-    PermissionOption,
-    PermissionRequested,
-    QuestionAsked,
-    ToolKind,
-)
+from bascule.model.event_values import PermissionOption
+from bascule.model.events import Note, PermissionRequested, QuestionAsked, ToolKind
 
 
 class Approval(Struct, rename="camel"):

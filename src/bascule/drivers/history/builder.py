@@ -14,13 +14,13 @@ from bascule.drivers.lenient import (
     clip,
     without_lone_surrogates,
 )
+from bascule.model.event_values import StopReason, Usage
 from bascule.model.events import (
     AnyEvent,
     Diff,
     Image,
     Location,
     PromptSent,
-    StopReason,
     TextKind,
     TextSaid,
     ToolChanged,
@@ -29,7 +29,6 @@ from bascule.model.events import (
     ToolStatus,
     TurnEnded,
     Unrecognised,
-    Usage,
 )
 
 MAX_TEXT = 1024 * 1024  # characters of one message

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, as_object, items, loosely, mapping, objects, text, whole
 from bascule.drivers.patch import counted, diff_of, whole_file
-from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
+from bascule.model.event_values import Usage
+from bascule.model.events import Diff, Note, ToolKind, ToolStatus
 
 MAX_DIFFS = 100
 KINDS: dict[str, ToolKind] = {

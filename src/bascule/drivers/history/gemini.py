@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, mapping, objects, text, whole
 from bascule.drivers.patch import diff_of
-from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
+from bascule.model.event_values import Usage
+from bascule.model.events import Diff, Note, ToolKind, ToolStatus
 
 KINDS: dict[str, ToolKind] = {
     "run_shell_command": "execute",

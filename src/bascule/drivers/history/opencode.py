@@ -7,7 +7,8 @@ from msgspec import Struct
 from bascule.drivers.history.builder import History, HistoryBuilder, name, place
 from bascule.drivers.lenient import JsonObject, as_object, loosely, mapping, number, text, whole
 from bascule.drivers.patch import counted
-from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
+from bascule.model.event_values import Usage
+from bascule.model.events import Diff, Note, ToolKind, ToolStatus
 
 KINDS: dict[str, ToolKind] = {
     "bash": "execute",

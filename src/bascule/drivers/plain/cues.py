@@ -51,8 +51,8 @@ class Cues:
         """The question that read the probe as its answer, if the line shows that."""
         if self.probe is None or not probing.nonce:
             return ""
-        question, told, _ = line.partition(self.probe.asked)
-        cue = self.waiting(question) if told else None
+        question, found, _ = line.partition(self.probe.asked)
+        cue = self.waiting(question) if found else None
         return question if cue is not None and cue.kind != "ready" else ""
 
     def failed(self, line: str, known: str) -> str:

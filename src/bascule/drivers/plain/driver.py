@@ -17,21 +17,20 @@ from bascule.drivers.base import Cue, DriverLaunch
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import clip
 from bascule.drivers.plain.cues import Cues, decoded, readable
+from bascule.drivers.plain.question_subject import UNREAD, subject_in
 from bascule.drivers.plain.state import MAX_FAILURE, MAX_HELD_BACK, PlainState, Probing
-from bascule.drivers.plain.subject import UNREAD, subject_in
 from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn, UnknownOption
+from bascule.model.event_values import PermissionOption, Question
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
     EntryOpened,
     Note,
     PermissionAnswered,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
     PromptSent,
-    Question,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,

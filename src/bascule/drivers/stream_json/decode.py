@@ -154,8 +154,8 @@ class Decoder:
             case "compact_boundary":
                 turns.note_compaction(self._state, self._out, said)
             case "permission_denied":
-                told = words(said, "message", 2000) or "The agent refused a tool without asking."
-                self._out.put(Note("permission_denied", told, "warning"))
+                reason = words(said, "message", 2000) or "The agent refused a tool without asking."
+                self._out.put(Note("permission_denied", reason, "warning"))
             case "hook_response":
                 turns.note_hook(self._out, said)
             case "task_notification":

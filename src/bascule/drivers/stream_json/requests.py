@@ -22,15 +22,13 @@ from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
 from bascule.drivers.stream_json.wire import ControlRequest
 from bascule.drivers.writes import Replies
+from bascule.model.event_values import PermissionOption, Question, QuestionOption
 from bascule.model.events import (
     EMPTY_OBJECT,
     Note,
-    PermissionOption,
     PermissionRequested,
     PermissionWithdrawn,
-    Question,
     QuestionAsked,
-    QuestionOption,
     QuestionWithdrawn,
 )
 

@@ -20,13 +20,12 @@ from bascule.drivers.lenient import (
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
 from bascule.drivers.stream_json.wire import User
+from bascule.model.event_values import StopReason, Usage
 from bascule.model.events import (
     ModelChanged,
     Note,
-    StopReason,
     ToolChanged,
     TurnEnded,
-    Usage,
     UsageChanged,
 )
 
@@ -75,9 +74,9 @@ def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
     state.interrupted = False
 
 
-def tell_failure(state: DriverState, out: EventBuffer, told: str | None = None) -> None:
+def tell_failure(state: DriverState, out: EventBuffer, already_said: str | None = None) -> None:
     """Note the API error the agent reported, unless the turn's end says the same."""
-    if state.failure and state.failure != told:
+    if state.failure and state.failure != already_said:
         out.put(Note("api_error", state.failure, "error"))
     state.failure = ""
 
@@ -145,8 +144,8 @@ def hear_user(state: DriverState, out: EventBuffer, said: User, settled: Callabl
     return why
 
 
-def _meta(told: object, tool_id: str) -> JsonObject:
-    metas = {text(meta, "id"): meta for meta in objects({"": told}, "")}
+def _meta(listed: object, tool_id: str) -> JsonObject:
+    metas = {text(meta, "id"): meta for meta in objects({"": listed}, "")}
     return metas.get(tool_id) or {}
 
 
@@ -193,8 +192,8 @@ def note_hook(out: EventBuffer, said: JsonObject) -> None:
     if text(said, "outcome") == "success":
         out.put(Note("hook", f"The hook {name} of the agent's settings ran."))
     else:
-        told = words(said, "stderr", 1000) or words(said, "stdout", 1000)
-        out.put(Note("hook_failed", f"The hook {name} failed (status {status}): {told}", "warning"))
+        output = words(said, "stderr", 1000) or words(said, "stdout", 1000)
+        out.put(Note("hook_failed", f"The hook {name} failed (status {status}): {output}", "warning"))
 
 
 def note_rate_limit(out: EventBuffer, said: JsonObject) -> None:

@@ -1,7 +1,7 @@
 """Answers to requests; those given while the request's machine is away wait for it."""
 
-from bascule.api.answers import AnswerGiven, AnswerList, AnswerView, WaitingAnswerView
 from bascule.api.bodies import AnswerNamed
+from bascule.api.request_answers import AnswerGiven, AnswerList, AnswerView, WaitingAnswerView
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.services import Hub

@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from bascule.api.answers import AuditCopy, AuditPage, AuditVerdict
+from bascule.api.audit_answers import AuditCopy, AuditPage, AuditVerdict
 from bascule.api.bodies import AuditNamed, AuditQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation

@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 
-from bascule.api.answers import CastPage
 from bascule.api.bodies import CastQuery
+from bascule.api.session_answers import CastPage
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.link.tape import ReadTape, TapeRead

@@ -226,12 +226,12 @@ def _question(asked: QuestionAsked, answer: QuestionAnswered | None) -> str:
     return f'<details class="tool" open>{summary}{answers}</details>'
 
 
-class _Told(NamedTuple):
+class _Message(NamedTuple):
     message: str | None
 
 
-def _note(words: str, told: PermissionAnswered | _Told | None = None, tone: str = "") -> str:
-    more = f"<small>{html.escape(said(told.message)[:4000])}</small>" if told and told.message else ""
+def _note(words: str, about: PermissionAnswered | _Message | None = None, tone: str = "") -> str:
+    more = f"<small>{html.escape(said(about.message)[:4000])}</small>" if about and about.message else ""
     return f'<div class="event-note {tone}"><span>{html.escape(words)}{more}</span></div>'
 
 
@@ -244,7 +244,7 @@ def _turn(entry: TurnEntry) -> str:
         "other": "The turn ended early.",
     }
     trouble = (
-        _note(troubles[ended.stop_reason], _Told(ended.message), "bad")
+        _note(troubles[ended.stop_reason], _Message(ended.message), "bad")
         if ended.stop_reason in troubles
         else ""
     )

@@ -50,7 +50,7 @@ class _Writer(RendererHTML):
     def image(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
     ) -> str:
-        """Whoever opens the file tells nobody that they do."""
+        """Opening the file sends nothing to anybody."""
         token = tokens[idx]
         alt = self.renderInlineAsText(token.children or [], options, env) or "Picture"
         host = urlsplit(str(token.attrGet("src") or "")).hostname

@@ -1,21 +1,18 @@
 """One session's files and changes, and its transcript as a file."""
 
-import re
-
 import msgspec
 from starlette.responses import Response
 
-from bascule.api.answers import ChangedFile, Changes
 from bascule.api.bodies import ExportQuery, SessionBody
+from bascule.api.folder_answers import ChangedFile, Changes
 from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
+from bascule.policy.own_plans import is_own_plan
 from bascule.store.base import Edited
-
-OWN_PLAN = re.compile(r"/\.[^/.][^/]*/plans/[^/]+\.md$")  # as in the page, js/format.js
 
 
 async def changes(call: Call[SessionBody]) -> Changes:
@@ -25,9 +22,9 @@ async def changes(call: Call[SessionBody]) -> Changes:
     git = await call.ask(ReadChanges(session_id=record.session_id))
     files = {change.path: _from_git(change) for change in git.files}
     for edit in edited:
+        if is_own_plan(edit.path, record.cwd):
+            continue
         path = _relative(edit.path, record.cwd)
-        if path.startswith("/") and OWN_PLAN.search(path) and "/../" not in path:
-            continue  # a plan that an agent keeps for itself is no change of the project
         files[path] = _from_session(path, edit, files.get(path))
     return Changes(branch=git.branch, files=list(files.values()), cut=git.cut, git_problem=git.problem)
 

@@ -4,8 +4,8 @@ import asyncio
 
 from msgspec.structs import replace
 
-from bascule.api.answers import FoundEverywhere, MissingDevice
 from bascule.api.bodies import FoundNamed
+from bascule.api.search_answers import FoundEverywhere, MissingDevice
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import cast
 
-from bascule.api.answers import GrantList, GrantMade, QrCode, TicketMade
 from bascule.api.bodies import GrantBody, GrantNamed, GrantRename, QrBody, ShareBody, TicketBody
+from bascule.api.grant_answers import GrantList, GrantMade, QrCode, TicketMade
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import grant_view

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from bascule.api.answers import LaunchTerminal, OfferedPrompt, ResumeCommand, TerminalOpened
 from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
+from bascule.api.server_answers import OfferedPrompt
+from bascule.api.session_answers import LaunchTerminal, ResumeCommand, TerminalOpened
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
@@ -29,18 +30,18 @@ async def launch(call: Call[LaunchBody]) -> JsonAnswer:
         fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent, "repo": body.repo}
         request = request_of({**fields, "workingDirectory": body.working_directory})
         record = await _launches(call.hub).launch(request, who=call.by.name, key=call.key)
-        status, told = launch_answer(record)
+        status, body = launch_answer(record)
     except LaunchError as error:
-        status, told = error_answer(error)
-    return JsonAnswer(told, status, HEADERS)
+        status, body = error_answer(error)
+    return JsonAnswer(body, status, HEADERS)
 
 
 async def outcome(call: Call[LaunchedBody]) -> JsonAnswer:
     try:
-        status, told = launch_answer(_launches(call.hub).launches.get(call.body.launch_id))
+        status, body = launch_answer(_launches(call.hub).launches.get(call.body.launch_id))
     except LaunchError as error:
-        status, told = error_answer(error)
-    return JsonAnswer(told, status, HEADERS)
+        status, body = error_answer(error)
+    return JsonAnswer(body, status, HEADERS)
 
 
 def _launches(hub: Hub) -> IdempotentLaunches:

@@ -2,8 +2,8 @@
 
 from msgspec.structs import asdict
 
-from bascule.api.answers import LimitsView
 from bascule.api.bodies import LimitsBody
+from bascule.api.server_answers import LimitsView
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.machine import known_fields
 from bascule.hub.api.operation import Operation

@@ -1,7 +1,7 @@
 """One-time links: the owner makes one for another browser, which redeems it for a lasting grant."""
 
-from bascule.api.answers import LinkMade, LinkRedeemed
 from bascule.api.bodies import LinkBody, RedeemBody
+from bascule.api.grant_answers import LinkMade, LinkRedeemed
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.joining import RedeemLink, decide_anywhere

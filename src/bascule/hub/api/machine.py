@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from bascule.api.answers import (
+from bascule.api.bodies import DeviceNamed, DeviceRename, DirectoryQuery
+from bascule.api.folder_answers import Directories
+from bascule.api.machine_answers import (
     Capabilities,
     DaemonStatus,
     DeviceList,
     DeviceOutcome,
     DeviceStatus,
     DevicesTold,
-    Directories,
     EndedEverywhere,
-    RequestList,
-    SettingsView,
 )
-from bascule.api.bodies import DeviceNamed, DeviceRename, DirectoryQuery
+from bascule.api.request_answers import RequestList
+from bascule.api.server_answers import SettingsView
 from bascule.hub.api.answers import waiting_answer
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding

@@ -28,12 +28,12 @@ from bascule.model.commands import Actor, AnswerPermission, Done
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.notify import web_push
 from bascule.notify.book import new_id
+from bascule.notify.channel_queue import Failure
 from bascule.notify.channels import Channel, check_web_channel
+from bascule.notify.delivery import DENY_PATH, is_push_service
 from bascule.notify.deny_tokens import DenyTokenInvalid, read_token
 from bascule.notify.notice import Notice
-from bascule.notify.outbox import Failure
 from bascule.notify.quiet_hours import checked
-from bascule.notify.sending import DENY_PATH, is_push_service
 from bascule.store.base import AuditRecord
 
 ROOT = "/api/notifications"
@@ -118,7 +118,7 @@ async def active(call: Call[ActiveBody]) -> Done:
 
 
 async def deny(call: Call[DenyBody]) -> Done:
-    """Deny exactly the request that the token is for. It does nothing else, whoever has it."""
+    """Deny exactly the request that the token is for. It does nothing else."""
     hub = call.hub
     claims = read_token(hub.notifier.book.deny_key, call.body.token)
     channel = hub.notifier.book.find(claims.channel_id)
@@ -233,7 +233,7 @@ OPERATIONS = (
         body=NotifyOptions,
         answer=NotificationsView,
         run=set_options,
-        summary="Set quiet hours, and how long a turn takes before its end is told",
+        summary="Set quiet hours, and how long a turn takes before its end is worth a notice",
     ),
     Operation(
         name="notifications:add",
@@ -253,7 +253,7 @@ OPERATIONS = (
         body=ChannelChange,
         answer=NotificationsView,
         run=change,
-        summary="Change what a channel is told",
+        summary="Change what is sent to a channel",
     ),
     Operation(
         name="notifications:remove",

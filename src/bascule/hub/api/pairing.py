@@ -1,7 +1,7 @@
 """Pairing: a machine asks to join, its owner compares the code and allows it, the machine gets its grant."""
 
-from bascule.api.answers import PairingAsked, PairingList, PairingState
 from bascule.api.bodies import PairingAnswer, PairingBody, PairingPoll
+from bascule.api.machine_answers import PairingAsked, PairingList, PairingState
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.joining import AnswerPairing, all_waiting, decide_anywhere

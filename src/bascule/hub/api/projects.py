@@ -2,8 +2,8 @@
 
 import os
 
-from bascule.api.answers import ProjectList, RecentDirectories, RecentFolder
 from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed
+from bascule.api.folder_answers import ProjectList, RecentDirectories, RecentFolder
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_lookup import devices_of

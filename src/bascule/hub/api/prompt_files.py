@@ -107,12 +107,12 @@ async def export_files(call: Call[PromptExport]) -> FilesOutcome:
     for prompt in await _chosen(call):
         planned = await _plan(call, prompt, names)
         path = planned.file.path
-        told = FileOutcome(path=path, prompt_id=prompt.id)
+        done = FileOutcome(path=path, prompt_id=prompt.id)
         if planned.before == planned.file.text:
-            outcome.unchanged.append(told)
+            outcome.unchanged.append(done)
         elif planned.before is not None and not await _is_ours(call, planned, known):
             problem = "It was changed outside the library. Import this folder first, then export again."
-            outcome.skipped.append(replace(told, problem=problem))
+            outcome.skipped.append(replace(done, problem=problem))
         else:
             to_write.append(planned)
     await _write(call, to_write, known, outcome)
@@ -127,12 +127,12 @@ async def _write(call: Call[PromptExport], planned: list[Planned], known: Known,
     failed = {one.path: one.problem for one in answer.files}
     for one in planned:
         path = one.file.path
-        told = FileOutcome(path=path, prompt_id=one.prompt.id)
+        done = FileOutcome(path=path, prompt_id=one.prompt.id)
         if path in failed:
-            out.skipped.append(replace(told, problem=failed[path]))
+            out.skipped.append(replace(done, problem=failed[path]))
             continue
         await call.hub.prompts.mark(one.prompt.id, source=known.source(path, one.file.text))
-        (out.added if one.before is None else out.changed).append(told)
+        (out.added if one.before is None else out.changed).append(done)
 
 
 class FileNames:

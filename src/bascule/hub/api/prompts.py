@@ -54,14 +54,14 @@ async def add(call: Call[PromptAdd]) -> PromptView:
     content = call.body.content
     text = checked_text(content)
     prompt = await call.hub.prompts.add(content, text, call.by, shared=call.body.shared, key=call.key)
-    return told(call, prompt)
+    return announced(call, prompt)
 
 
 async def save(call: Call[PromptSave]) -> PromptView:
     await seen_prompt(call, call.body.prompt_id)
     content = call.body.content
     text = checked_text(content)
-    return told(
+    return announced(
         call, await call.hub.prompts.save(call.body.prompt_id, call.body.base, content, text, call.by)
     )
 
@@ -73,18 +73,18 @@ async def mark(call: Call[PromptMark]) -> PromptView:
         raise Forbidden(f"Only {prompt.created_by}, who made it, says who sees this prompt.")
     owner = call.by if body.shared is not None else None
     marked = await call.hub.prompts.mark(prompt.id, favourite=body.favourite, shared=body.shared, owner=owner)
-    return told(call, marked)
+    return announced(call, marked)
 
 
 async def remove(call: Call[PromptNamed]) -> Done:
     prompt = await seen_prompt(call, call.body.prompt_id)
-    told(call, await call.hub.prompts.mark(prompt.id, removed=True))
+    announced(call, await call.hub.prompts.mark(prompt.id, removed=True))
     return Done()
 
 
 async def restore(call: Call[PromptNamed]) -> PromptView:
     prompt = await seen_prompt(call, call.body.prompt_id)
-    return told(call, await call.hub.prompts.mark(prompt.id, removed=False))
+    return announced(call, await call.hub.prompts.mark(prompt.id, removed=False))
 
 
 async def versions(call: Call[PromptNamed]) -> PromptVersions:
@@ -140,8 +140,8 @@ def view(call: AnyCall, prompt: SavedPrompt, snippet: list[str] | None = None) -
     return PromptView(**asdict(prompt), mine=is_mine(call, prompt), snippet=tuple(snippet or ()))
 
 
-def told(call: AnyCall, prompt: SavedPrompt) -> PromptView:
-    """Every page is told that it changed, and the caller what it is now."""
+def announced(call: AnyCall, prompt: SavedPrompt) -> PromptView:
+    """Notify every page that it changed; the answer for the caller."""
     _push(call, prompt)
     return view(call, prompt)
 

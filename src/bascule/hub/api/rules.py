@@ -1,7 +1,7 @@
 """Operations on lasting rules, which the device keeps."""
 
-from bascule.api.answers import RuleTrial
 from bascule.api.bodies import TryBody
+from bascule.api.request_answers import RuleTrial
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from bascule.api.answers import MissingDevice, SearchAnswer, SearchHitView
 from bascule.api.bodies import SearchQuery
+from bascule.api.search_answers import MissingDevice, SearchAnswer, SearchHitView
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.link.found import FoundHits, SearchFound

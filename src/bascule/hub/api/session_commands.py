@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bascule.api.answers import EndGiven
 from bascule.api.bodies import QueueBody, ReconnectBody
+from bascule.api.request_answers import EndGiven
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE, SMALL

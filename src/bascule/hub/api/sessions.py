@@ -9,7 +9,16 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from bascule.api.answers import (
+from bascule.api.bodies import (
+    CountQuery,
+    CreateBody,
+    EventsQuery,
+    ListQuery,
+    PageQuery,
+    SessionBody,
+    SpawnBody,
+)
+from bascule.api.session_answers import (
     Created,
     DamagedSession,
     EntriesPage,
@@ -21,15 +30,6 @@ from bascule.api.answers import (
     SessionOpened,
     SessionView,
     Spawned,
-)
-from bascule.api.bodies import (
-    CountQuery,
-    CreateBody,
-    EventsQuery,
-    ListQuery,
-    PageQuery,
-    SessionBody,
-    SpawnBody,
 )
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE

@@ -1,7 +1,8 @@
 """Tunnels over ssh to machines that can't dial this hub, and the addresses by which it may be reached."""
 
-from bascule.api.answers import AddressList, TunnelList
 from bascule.api.bodies import TunnelBody, TunnelNamed
+from bascule.api.grant_answers import AddressList
+from bascule.api.machine_answers import TunnelList
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.own_addresses import addresses_of

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from bascule.api.answers import AgentSums, DeviceSums, UsageSums
+from bascule.api.session_answers import AgentSums, DeviceSums, UsageSums
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import session_view

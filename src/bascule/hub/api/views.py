@@ -2,7 +2,9 @@
 
 from msgspec import structs
 
-from bascule.api.answers import GrantView, RequestView, SessionView, WaitingAnswerView
+from bascule.api.grant_answers import GrantView
+from bascule.api.request_answers import RequestView, WaitingAnswerView
+from bascule.api.session_answers import SessionView
 from bascule.model.codec import timestamp
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord

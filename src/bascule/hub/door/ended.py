@@ -1,4 +1,4 @@
-"""What a refused browser is told: what became of its key and, on this machine, the command for a new one."""
+"""What a refused browser is shown: what became of its key and, on this machine, the command for a new one."""
 
 from starlette.types import Scope
 
@@ -10,7 +10,7 @@ from bascule.model.loopback import is_loopback
 
 
 def what_became(hub: Hub, secret: str | None) -> dict[str, Field]:
-    """Only for whoever holds a secret that was valid once: as long as any other, so nobody guesses it."""
+    """Only for the holder of a secret that was valid once: as long as any other, so nobody guesses it."""
     grant = hub.grants.ended(secret) if secret else None
     if grant is None:
         return {}
@@ -24,7 +24,7 @@ def what_became(hub: Hub, secret: str | None) -> dict[str, Field]:
 
 
 def way_in(hub: Hub, scope: Scope, address: str) -> dict[str, Field]:
-    """How the owner gets a new link; for whoever asks on this machine, by its own name and not a proxy's."""
+    """How the owner gets a new link; for a browser on this machine, by its own name and not a proxy's."""
     host = (header(scope["headers"], b"host") or "").rpartition(":")[0].strip("[]")
     if scope["path"] != "/api/tickets" or not is_loopback(address) or not is_loopback(host):
         return {}

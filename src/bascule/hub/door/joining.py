@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from bascule.api.answers import LinkRedeemed, PairingList, PairingState, PairingView
 from bascule.api.bodies import PairingPoll
+from bascule.api.grant_answers import LinkRedeemed
+from bascule.api.machine_answers import PairingList, PairingState, PairingView
 from bascule.hub.door.links import LinkNotFound
 from bascule.hub.door.pairings import Pairing, PairingNotFound
 from bascule.hub.services import Hub
@@ -119,7 +120,7 @@ async def _admit(hub: Hub, pairing: Pairing) -> str:
 
 
 async def _redeem(hub: Hub, question: RedeemLink) -> LinkRedeemed:
-    """One use: whoever comes second is told so, and the owner sees the first among the grants."""
+    """One use: the second gets an error that says so, and the owner sees the first among the grants."""
     link = hub.links.take(question.secret, question.address)
     name = link.name or question.name or UNNAMED
     try:

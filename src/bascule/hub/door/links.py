@@ -10,7 +10,7 @@ from bascule.hub.door.buckets import Buckets
 from bascule.model.errors import CallerError, LimitReached
 
 LIFETIME = 600.0
-REMEMBERED = 24 * 3600.0  # that whoever still holds a link is told what became of it
+REMEMBERED = 24 * 3600.0  # in which the holder of a link learns what became of it
 MOST = 64
 WRONG_PER_MINUTE, WRONG_BURST = 10, 10
 

@@ -4,7 +4,7 @@ import ipaddress
 import socket
 from collections.abc import Callable, Iterable
 
-from bascule.api.answers import ServerAddress
+from bascule.api.grant_answers import ServerAddress
 from bascule.hub.door.hosts import Doorway
 from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings

@@ -84,7 +84,7 @@ class Pairings:
         raise PairingNotFound
 
     async def outcome(self, secret: str, wait: float) -> Pairing:
-        """What became of a request, after a while at most; one that was decided is told once."""
+        """What became of a request, after a while at most; a decision is given once."""
         self._sweep()
         pairing = self._by_hash.get(_hashed(secret))
         if pairing is None:

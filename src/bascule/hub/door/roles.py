@@ -46,7 +46,7 @@ def allows(grant: Grant, need: Need) -> bool:
 
 
 def sees_scrubbed(grant: Grant | None) -> bool:
-    """Whether what looks like a secret is hidden from it: from whoever has a link to read one session."""
+    """Whether what looks like a secret is hidden from it: from the holder of a link to read one session."""
     if grant is None or grant.role != "viewer" or grant.session_id is None:
         return False
     return not grant.keeps_secrets

@@ -7,7 +7,7 @@ _WHO: dict[Need, str] = {
     "public": "everybody",
     "any": "people",
     "viewer": "the owner, operators and viewers",
-    "session_read": "whoever may see this session",
+    "session_read": "everybody who may see this session",
     "session_files": "the owner, operators, viewers and the session's own token",
     "session_terminal": "the owner, operators, viewers and the session's own token",
     "session_write": "the owner, operators and the session's own token",

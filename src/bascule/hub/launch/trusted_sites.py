@@ -26,8 +26,8 @@ class TrustedSites:
         try:
             await self._grants.create(origin, "site", by=BY)
         except InvalidInput:
-            told = "This site's address is too long to be trusted for good. List it in launch.origins."
-            raise LaunchError("invalid_request", told) from None
+            message = "This site's address is too long to be trusted for good. List it in launch.origins."
+            raise LaunchError("invalid_request", message) from None
 
     def _granted(self, origin: str) -> bool:
         return any(

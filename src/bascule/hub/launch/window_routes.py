@@ -111,13 +111,13 @@ class WindowRoutes:
             return _launched(await self._launches.launch(request_of(fields), who=who, key=key))
         if path == CLONES:
             # Shown in the window only: the page that named the repository learns nothing of it.
-            return _told({"folders": await self._launches.launches.clones(repo_of(fields))})
+            return _answer({"folders": await self._launches.launches.clones(repo_of(fields))})
         if path == SESSION and self._workbench is not None:
             offer = self._workbench.offers.add(request_of(fields), who)
-            return _told({"url": f"{self._workbench.url}/#offer={offer}"})
+            return _answer({"url": f"{self._workbench.url}/#offer={offer}"})
         if path == TRUST and self._workbench is not None:
             await self._workbench.sites.trust(check_trustable(who))
-            return _told({"trusted": who})
+            return _answer({"trusted": who})
         raise LaunchError("not_found", "There is nothing here.")
 
 
@@ -126,7 +126,7 @@ def _launched(record: LaunchRecord) -> Response:
     return JsonAnswer(body, status, answer_headers(""))
 
 
-def _told(data: dict[str, Any]) -> Response:
+def _answer(data: dict[str, Any]) -> Response:
     return JsonAnswer({"success": True, "data": data}, 200, answer_headers(""))
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import structs
 
-from bascule.api.answers import RequestView, View
+from bascule.api.request_answers import RequestView
+from bascule.api.view import View
 from bascule.hub.api.views import request_view, session_view
 from bascule.model.codec import encode
 from bascule.model.records import RequestRecord, SessionRecord

@@ -13,7 +13,7 @@ MAX_NAMES = 50
 ELSEWHERE_SECONDS = 5.0  # that the word of another node counts
 
 
-TellOthers = Callable[[str, list[str], list[str]], None]
+SendToOthers = Callable[[str, list[str], list[str]], None]
 
 
 class Viewer(Protocol):
@@ -28,8 +28,8 @@ class _SessionViewers:
         self.typing: dict[str, float] = {}  # until when, by name
         self.timer: asyncio.TimerHandle | None = None
         self.due = 0.0  # when the timer fires; not every loop's handles can be asked
-        self.told = b""
-        self.told_at = float("-inf")
+        self.sent = b""
+        self.sent_at = float("-inf")
         self.elsewhere: dict[str, _Elsewhere] = {}  # by node
 
 
@@ -47,12 +47,12 @@ class SessionPresence:
     def __init__(self, steady: Callable[[], float]) -> None:
         self._steady = steady
         self._rooms: dict[str, _SessionViewers] = {}
-        self.tell_others: TellOthers | None = None  # None: this hub is one process
+        self.send_to_others: SendToOthers | None = None  # None: this hub is one process
 
     def enter(self, session_id: str, viewer: Viewer, name: str) -> None:
         room = self._rooms.setdefault(session_id, _SessionViewers())
         room.viewers[viewer] = name
-        room.told = b""  # the newcomer has been told nothing
+        room.sent = b""  # the newcomer has got nothing yet
         self._soon(session_id, room)
 
     def leave(self, session_id: str, viewer: Viewer) -> None:
@@ -68,8 +68,8 @@ class SessionPresence:
             if room.timer is not None:
                 room.timer.cancel()
             del self._rooms[session_id]
-            if self.tell_others is not None:
-                self.tell_others(session_id, [], [])
+            if self.send_to_others is not None:
+                self.send_to_others(session_id, [], [])
 
     def types(self, session_id: str, name: str, typing: bool) -> None:
         """Record that a viewer types, or has stopped typing."""
@@ -103,20 +103,20 @@ class SessionPresence:
         """To the other nodes, of all sessions that somebody views here; and drop what is no longer said."""
         now = self._steady()
         for session_id, room in self._rooms.items():
-            self._tell_others(session_id, room)
+            self._send_to_others(session_id, room)
             if any(one.until <= now for one in room.elsewhere.values()):
                 self._soon(session_id, room)
 
-    def _tell_others(self, session_id: str, room: _SessionViewers) -> None:
-        if self.tell_others is not None:
-            self.tell_others(
+    def _send_to_others(self, session_id: str, room: _SessionViewers) -> None:
+        if self.send_to_others is not None:
+            self.send_to_others(
                 session_id,
                 sorted(Counter(room.viewers.values()))[:MAX_NAMES],
                 sorted(room.typing)[:MAX_NAMES],
             )
 
     def _soon(self, session_id: str, room: _SessionViewers) -> None:
-        wait = max(0.0, room.told_at + EVERY_SECONDS - self._steady())
+        wait = max(0.0, room.sent_at + EVERY_SECONDS - self._steady())
         self._at(session_id, room, wait)
 
     def _at(self, session_id: str, room: _SessionViewers, wait: float) -> None:
@@ -133,7 +133,7 @@ class SessionPresence:
         room.timer = None
         now = self._steady()
         room.typing = {name: until for name, until in room.typing.items() if until > now}
-        self._tell_others(session_id, room)
+        self._send_to_others(session_id, room)
         room.elsewhere = {node: one for node, one in room.elsewhere.items() if one.until > now}
         there = [name for one in room.elsewhere.values() for name in one.viewers]
         types = [name for one in room.elsewhere.values() for name in one.typing]
@@ -142,8 +142,8 @@ class SessionPresence:
         message = encode(
             {"type": "session:presence", "sessionId": session_id, "viewers": names, "typing": typing}
         )
-        if message != room.told:
-            room.told, room.told_at = message, now
+        if message != room.sent:
+            room.sent, room.sent_at = message, now
             for viewer in list(room.viewers):
                 viewer.tell(message)
         if room.typing:  # somebody who goes silent stops typing by that

@@ -1,8 +1,9 @@
 """Operations of a connection: hello, subscribe, typing; and the SSE stream."""
 
 from bascule import __version__
-from bascule.api.answers import Hello, Subscribed, Waits
 from bascule.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBody
+from bascule.api.server_answers import Hello, Waits
+from bascule.api.session_answers import Subscribed
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation

@@ -4,7 +4,8 @@ Messages need no `id`. Answers are messages of their own (`session:list`, `sessi
 opened session streams `session:update`, `session:chunk`, `session:complete` and `session:cancelled`.
 """
 
-from bascule.api.answers import Created, ProjectList, SessionList
+from bascule.api.folder_answers import ProjectList
+from bascule.api.session_answers import Created, SessionList
 from bascule.hub.api.responses import error_object
 from bascule.hub.api.socket_messages import SocketMessage
 from bascule.hub.live.browser_socket import BrowserSocket, Watch

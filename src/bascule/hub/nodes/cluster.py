@@ -1,4 +1,4 @@
-"""The nodes of one hub on one PostgreSQL: who is there, where machines are, and what they tell each other."""
+"""The nodes of one hub on one PostgreSQL: who is there, where machines are, and what they send each other."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ NODE_GRANT = Grant(id="node", name="another node", role="node", kind="ephemeral"
 
 
 class Cluster:
-    """This node among the others. `join` begins; `close` tells the others that it leaves."""
+    """This node among the others. `join` begins; `close` takes it out of the list."""
 
     def __init__(
         self,
@@ -83,8 +83,8 @@ class Cluster:
         self._far = FarCommits(self._store, hub.feed, self._spawn)
         hub.switchboard.on_hello(self._attached)
         hub.switchboard.on_gone(self._detached)
-        hub.presence.tell_others = self._tell_presence
-        hub.notifier.present.changed = lambda: self.tell(AtThePage(hub.notifier.present.here))
+        hub.presence.send_to_others = self._send_presence
+        hub.notifier.present.changed = lambda: self.send(AtThePage(hub.notifier.present.here))
         self._store.listen(self._committed)
         self._spawn(self._bus.run(), "bus")
         self._spawn(self._repeat_presence(), "presence for other nodes")
@@ -96,7 +96,7 @@ class Cluster:
                 await self.rows.leave()
                 self._bus.changed("attachments")
         except (StorageFailed, TimeoutError) as error:
-            log.info("the other nodes were not told that this one leaves: %s", error)
+            log.info("this node could not be taken out of the list of nodes: %s", error)
         for neighbour in self._neighbours.values():
             await neighbour.close()
         for task in list(self._tasks):
@@ -284,26 +284,26 @@ class Cluster:
                 if device not in wanted.get(node, ()):
                     neighbour.drop(device)
 
-    # What pages are told
+    # News for pages of other nodes
 
-    def tell(self, message: Control) -> None:
+    def send(self, message: Control) -> None:
         """To every other node; one that is not there misses it."""
         for neighbour in self._neighbours.values():
             neighbour.say(message)
 
     def push(self, session_id: str | None, message: bytes) -> None:
-        self.tell(Push(msgspec.Raw(message), session_id))
+        self.send(Push(msgspec.Raw(message), session_id))
 
-    def _tell_presence(self, session_id: str, viewers: list[str], typing: list[str]) -> None:
-        self.tell(Presence(session_id, tuple(viewers), tuple(typing)))
+    def _send_presence(self, session_id: str, viewers: list[str], typing: list[str]) -> None:
+        self.send(Presence(session_id, tuple(viewers), tuple(typing)))
 
     async def _repeat_presence(self) -> None:
-        """For nodes that missed it: what they were told counts for a few seconds only."""
+        """For nodes that missed it: each message counts for a few seconds only."""
         while True:
             await asyncio.sleep(PRESENCE_SECONDS)
             if self._neighbours:
                 self._hub.presence.say_again()
-                self.tell(AtThePage(self._hub.notifier.present.here))
+                self.send(AtThePage(self._hub.notifier.present.here))
 
     def heard(self, node: str, message: Control) -> None:
         match message:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bascule.hub.device_line import WENT_AWAY
-from bascule.hub.terminal.link_tapes import FROM_TAPE, LinkTapes
+from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.terminal.mirror import FROM_TAPE
 from bascule.link.frames import (
     PROTOCOL,
     AnyFrame,
@@ -19,7 +20,7 @@ from bascule.link.frames import (
 )
 from bascule.link.line import Line
 from bascule.link.wire import LineError, Received, UnknownFrame
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 from bascule.model.errors import DeviceOffline, SessionNotFound
 
 if TYPE_CHECKING:

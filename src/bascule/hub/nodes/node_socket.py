@@ -98,7 +98,7 @@ class NodeSocket:
             said = Answered(called.n, msgspec.Raw(result))
         except BasculeError as error:
             said = Answered(called.n, refusal=error.refusal())
-        except Exception as error:  # noqa: BLE001 - the other node is told, without the inside
+        except Exception as error:  # noqa: BLE001 - the other node gets an error, without the inside
             said = Answered(called.n, refusal=report(log, f"{called.what} of another node", error))
         self._connection.write_frame(text_frame(encode(said)))
 

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.link_tapes import FromTape, LinkTapes
+from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.terminal.mirror import FromTape
 from bascule.link.frames import (
     AnyFrame,
     Ask,
@@ -39,7 +40,7 @@ from bascule.link.frames import (
 from bascule.link.line import Line
 from bascule.link.liveness import DEAD_AFTER
 from bascule.link.wire import Received
-from bascule.link.words import UnknownAsk
+from bascule.link.wire_names import UnknownAsk
 from bascule.model.commands import Command, SessionBegun, answer_type
 from bascule.model.errors import BasculeError, DeviceOffline, NotSupported
 
@@ -143,7 +144,7 @@ class Relay:
                     await held.copied(begun.session_id, begun.seq)
             self._say(Reply(ask.ask, msgspec.Raw(result)))
         except DeviceOffline:
-            pass  # the other node is told that the machine is gone, and answers for all that waits
+            pass  # `Gone` follows, and the other node answers for all that waits
         except BasculeError as error:
             self._say(Reply(ask.ask, refusal=error.refusal()))
         finally:

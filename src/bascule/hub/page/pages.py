@@ -5,7 +5,7 @@ The page is the same for everybody and holds no secret; what it shows it asks fo
 
 from starlette.responses import Response
 
-from bascule.api.answers import Health
+from bascule.api.server_answers import Health
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header, takes_gzip
 from bascule.hub.api.operation import Operation

@@ -19,7 +19,7 @@ class Unread:
         self._loop = asyncio.get_running_loop()
         self._moved = 0.0  # when bytes were last added or read
         self._timer: asyncio.TimerHandle | None = None
-        self._told = False
+        self._reported = False
         self._forgiven = 0  # bytes that have held the viewer back for too long and no longer do
         self._read = asyncio.Event()
 
@@ -33,8 +33,8 @@ class Unread:
         self._read.set()
         if self.bytes:
             self._watch()
-        elif self._told:
-            self._told = False
+        elif self._reported:
+            self._reported = False
             self._tell(0)
 
     def over(self, most: int) -> bool:
@@ -74,5 +74,5 @@ class Unread:
         if quiet < PATIENCE_SECONDS:
             self._wait(PATIENCE_SECONDS - quiet)
             return
-        self._told = True
+        self._reported = True
         self._tell(self.bytes)

@@ -38,7 +38,7 @@ MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
 MAX_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
 MAX_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
 DEFAULT_SIZE = (80, 24)
-END_SECONDS = 5.0  # for the session's end to be told after its terminal's
+END_SECONDS = 5.0  # in which the session's end follows its terminal's
 
 
 class TerminalViewer:
@@ -57,7 +57,7 @@ class TerminalViewer:
         self._shown = False  # all there is was sent, and the pump waits for more
         self._is_behind = False  # a message waits for the program to read what was typed before
         self._acks = asyncio.Event()
-        self._unread = Unread(self._told_unread)
+        self._unread = Unread(self._on_unread)
         self._bad = bad_messages(call.hub.steady)
         self._arrangement: Arrangement | None = None
         self._seat: Seat | None = None
@@ -354,7 +354,7 @@ class TerminalViewer:
         if error is not None:
             self._say_error(error.refusal())
 
-    def _told_unread(self, waiting: int) -> None:
+    def _on_unread(self, waiting: int) -> None:
         self._say({"type": "unread", "bytes": waiting})
 
     def _own_seat(self) -> Seat:

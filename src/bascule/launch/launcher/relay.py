@@ -155,16 +155,16 @@ def _raw(descriptor: int) -> Generator[None]:
 @contextlib.contextmanager
 def _size_changes() -> Generator[int]:
     """A descriptor that can be read whenever the window's size has changed."""
-    told, tell = os.pipe()
+    changes, tell = os.pipe()
     os.set_blocking(tell, False)
     before = signal.signal(signal.SIGWINCH, lambda number, frame: None)
     signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
     try:
-        yield told
+        yield changes
     finally:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGWINCH, before)
-        os.close(told)
+        os.close(changes)
         os.close(tell)
 
 

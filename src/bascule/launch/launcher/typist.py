@@ -43,7 +43,7 @@ class Typist:
         self._typed_at: float | None = None
         self._typing = False
         self._asked = False  # the trust question was on the screen
-        self._lost = False  # whoever got the text has gone
+        self._lost = False  # the program that got the text is gone
         self._begins = _FRAME.sub("", prompt)[:SHOWN_CHARACTERS]
         self.outcome = ""
 
@@ -74,7 +74,7 @@ class Typist:
                 self.outcome = "typed"
 
     def person_typed(self, keys: bytes) -> None:
-        """Once the prompt is typed, whoever goes on typing also sends it: our Enter could send anything."""
+        """Once the prompt is typed, a person who types on also sends it: our Enter could send anything."""
         if (
             self._typed_at is not None
             and not self.outcome

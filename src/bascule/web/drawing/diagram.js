@@ -58,7 +58,7 @@ drawOnRequest(async ({ text, dark }) => {
 });
 
 /**
- * An image has the size it is told; Mermaid leaves that to the page around it.
+ * An image has the size that is set; Mermaid leaves that to the page around it.
  * @param {string} markup
  */
 function sized(markup) {

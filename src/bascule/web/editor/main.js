@@ -8,8 +8,8 @@ import Quill from '../vendor/quill.js';
 import { firstTheme, setTheme, shellPort } from '../js/frame.js';
 import { toolbar } from './toolbar.js';
 
-const SMALL = 20_000; // characters: up to here a change is told at once
-const PAUSE = 250; // milliseconds without a key before a larger document is told
+const SMALL = 20_000; // characters: up to here a change is sent at once
+const PAUSE = 250; // milliseconds without a key before a larger document is sent
 const KEYS = new Map([
   ['s', 's'],
   ['k', 'k'],

@@ -41,7 +41,7 @@ export class BasculeLaunch extends HTMLElement {
   #state = 'ready';
   /** @type {Reason} */
   #reason = '';
-  #told = ''; // the last error, or that versions differ
+  #message = ''; // the last error, or that versions differ
   #timer = 0;
   #stopListening = () => {};
   #look = () => void this.refresh();
@@ -104,10 +104,10 @@ export class BasculeLaunch extends HTMLElement {
     if (reached === 'nobody') return this.#offline(fields);
     if (reached === 'untrusted') return this.#byWindow(fields);
     try {
-      const told = await launchBy(this.bridge, fields);
-      this.#compare(told.version);
-      if (told.ok) this.#succeed(`Opened in ${told.terminal}`, told.terminal);
-      else this.#fail(told.error, told.message);
+      const answer = await launchBy(this.bridge, fields);
+      this.#compare(answer.version);
+      if (answer.ok) this.#succeed(`Opened in ${answer.terminal}`, answer.terminal);
+      else this.#fail(answer.error, answer.message);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       await this.#unreached(fields);
@@ -232,7 +232,7 @@ export class BasculeLaunch extends HTMLElement {
    * @param {string} message
    */
   #fail(error, message) {
-    this.#told = message;
+    this.#message = message;
     this.#show('error');
     this.#say(TOASTS[error] ?? message, 'error');
     this.dispatchEvent(new CustomEvent('bascule-launch-failed', { bubbles: true, detail: { error, message } }));
@@ -241,8 +241,8 @@ export class BasculeLaunch extends HTMLElement {
   /** @param {string | null} version */
   #compare(version) {
     const mismatch = mismatchOf(version);
-    if (!mismatch || this.#told === mismatch) return;
-    this.#told = mismatch;
+    if (!mismatch || this.#message === mismatch) return;
+    this.#message = mismatch;
     console.warn(mismatch);
     this.#say(mismatch, 'error');
   }
@@ -281,7 +281,7 @@ export class BasculeLaunch extends HTMLElement {
     const ready = readyTitle(this.getAttribute('agent') ?? '', this.#reason);
     if (this.#state === 'offline') return this.#reason === 'blocked' ? BLOCKED : OFFLINE;
     if (this.#state === 'launching') return 'Launching';
-    return this.#state === 'error' ? this.#told : ready;
+    return this.#state === 'error' ? this.#message : ready;
   }
 }
 

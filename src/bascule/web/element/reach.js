@@ -4,7 +4,7 @@ import { INVALID_ANSWER } from './words.js';
 
 /** @typedef {'insecure' | 'open' | 'granted' | 'prompt' | 'denied'} Access */
 /** @typedef {import('../window/request.js').PromptRequest} LaunchFields */
-/** @typedef {{ ok: boolean, error: string, message: string, terminal: string, version: string | null }} Told */
+/** @typedef {{ ok: boolean, error: string, message: string, terminal: string, version: string | null }} Answer */
 
 const POLL_MS = 300;
 
@@ -80,7 +80,7 @@ export async function probe(bridge, patience) {
  * One click. There is no time limit: the browser may be asking the person.
  * @param {string} bridge
  * @param {LaunchFields} fields
- * @returns {Promise<Told>}
+ * @returns {Promise<Answer>}
  */
 export async function launchBy(bridge, fields) {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
@@ -96,7 +96,7 @@ export async function launchBy(bridge, fields) {
 /** @param {Response} answer */
 async function toldBy(answer) {
   const version = answer.headers.get('x-bridge-version');
-  const body = await answer.json().catch(() => null); // told below as what it is: no answer of a bridge
+  const body = await answer.json().catch(() => null); // reported below as what it is: no answer of a bridge
   const ok = body?.success === true && body.data?.launched === true;
   if (ok) return { ok, error: '', message: '', terminal: String(body.data.terminal), version };
   const error = typeof body?.error === 'string' ? body.error : 'invalid_answer';

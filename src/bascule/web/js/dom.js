@@ -15,6 +15,12 @@ const READ = new Set(['title', 'aria-label', 'placeholder', 'alt']);
 const handlers = new WeakMap();
 
 /**
+ * Fields whose text, or tick, `h` was given. Those of the others are the person's: drawing again leaves them alone.
+ * @type {Record<'value' | 'checked', WeakSet<Node>>}
+ */
+const given = { value: new WeakSet(), checked: new WeakSet() };
+
+/**
  * `h('button', { class: 'btn', onclick }, 'Send')`. `on…` become properties, `false`/`null` are left out.
  * @param {string} tag
  * @param {Record<string, any> | null} [props]
@@ -24,6 +30,7 @@ const handlers = new WeakMap();
 export function h(tag, props, ...children) {
   const element = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(props ?? {})) {
+    if (name === 'value' || name === 'checked') given[name].add(element);
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) listen(element, name, value);
     else if (name === 'value') element.value = value;
@@ -181,15 +188,10 @@ function matchAttributes(old, fresh) {
     for (const name of old.getAttributeNames())
       if (!isPersons(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
   matchHandlers(old, fresh);
-  if (
-    'value' in fresh &&
-    old.nodeName !== 'BUTTON' &&
-    old.nodeName !== 'LI' &&
-    document.activeElement !== old &&
-    old.value !== fresh.value
-  )
-    old.value = fresh.value;
-  if (old.nodeName === 'INPUT' && old.checked !== fresh.checked) old.checked = fresh.checked;
+  // A list's choice is given by its options.
+  const hasText = given.value.has(fresh) || old.nodeName === 'SELECT';
+  if (hasText && document.activeElement !== old && old.value !== fresh.value) old.value = fresh.value;
+  if (given.checked.has(fresh) && old.checked !== fresh.checked) old.checked = fresh.checked;
 }
 
 /**

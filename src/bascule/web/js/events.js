@@ -1,5 +1,5 @@
 /**
- * Events: what happens once, told to whoever listens; what lasts is in the store. The server's pushes come under their
+ * Events: what happens once, for all who listen; what lasts is in the store. The server's pushes come under their
  * own type (`session:events`, `compare:changed`), the page's own events under the names below.
  */
 

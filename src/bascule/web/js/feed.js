@@ -1,5 +1,5 @@
 /**
- * The connection to the server: numbered calls with their answers, pushes, a heartbeat, and what the page is told of
+ * The connection to the server: numbered calls with their answers, pushes, a heartbeat, and what the page hears of
  * its state.
  */
 

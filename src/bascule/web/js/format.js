@@ -139,14 +139,15 @@ export function nearPath(path, cwd) {
 
 /**
  * Whether a file is a plan that an agent keeps for itself, as in `~/.claude/plans`: no change of the project. Whatever
- * else it wrote outside the folder is shown, above all hidden files such as `~/.bashrc`.
+ * else it wrote outside the folder is shown, above all hidden files such as `~/.bashrc`. The hub has the same rule
+ * (policy/own_plans.py); tests/fixtures/own_plans.json holds both to it.
  * @param {string} path
  * @param {string} cwd
  */
 export const isOwnPlan = (path, cwd) =>
-  Boolean(cwd) &&
+  path.startsWith('/') &&
+  !path.startsWith(`${cwd.replace(/\/+$/, '')}/`) &&
   /\/\.[^/.][^/]*\/plans\/[^/]+\.md$/.test(path) &&
-  !path.startsWith(`${cwd}/`) &&
   !path.includes('/../');
 
 /**

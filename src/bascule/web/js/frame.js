@@ -1,6 +1,6 @@
 /** What every sandboxed frame does: it gives the shell a port, takes messages from it by type, and shows its theme. */
 
-/** A channel to the shell. What is told before `listen` waits in it. */
+/** A channel to the shell. What is sent before `listen` waits in it. */
 export function shellPort() {
   const { port1: port, port2: shells } = new MessageChannel();
   return {

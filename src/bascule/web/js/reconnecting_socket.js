@@ -41,7 +41,7 @@ export function backoff(attempt, { first, longest }, random = Math.random()) {
  * @property {(event: CloseEvent) => boolean} onClose whether to connect again
  * @property {(attempt: number, wait: number) => void} onLost
  * @property {(why: Refused | null) => void} onRefused this browser is not let in
- * @property {() => void} [onDrop] the socket is gone, whoever closed it
+ * @property {() => void} [onDrop] the socket is gone, closed by either side
  */
 
 export class ReconnectingSocket {
@@ -145,8 +145,8 @@ export class ReconnectingSocket {
       headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     });
     if (answer.status === 401 || answer.status === 403) {
-      const told = await answer.json().catch(() => null); // a proxy's answer says nothing
-      return told?.error ?? {};
+      const body = await answer.json().catch(() => null); // a proxy's answer says nothing
+      return body?.error ?? {};
     }
     if (!answer.ok) throw new Error(String(answer.status));
     return (await answer.json()).ticket;

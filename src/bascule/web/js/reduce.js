@@ -255,7 +255,7 @@ function firstCharacters(text, most) {
 }
 
 /**
- * A lost agent is one entry, until it is back or was given up. Gives whether the event is told there.
+ * A lost agent is one entry, until it is back or was given up. Gives whether the event is shown there.
  * @param {Logged} logged
  * @param {(name: string, logged: Logged) => any} touch
  * @param {(name: string, logged: Logged) => any} close

@@ -1,4 +1,4 @@
-/** The page's state: one object, replaced by parts, told to those who draw at most once a frame. */
+/** The page's state: one object, replaced by parts, sent to those who draw at most once a frame. */
 
 /**
  * @template {object} S
@@ -17,18 +17,18 @@
  */
 export function createStore(initial) {
   let state = initial;
-  let told = initial;
+  let shown = initial;
   let waiting = false;
   /** @type {Set<(now: S, before: S) => void>} */
   const listeners = new Set();
 
   function tell() {
     waiting = false;
-    const before = told;
-    told = state;
+    const before = shown;
+    shown = state;
     for (const listener of listeners) {
       try {
-        listener(told, before);
+        listener(shown, before);
       } catch (error) {
         reportError(error); // one part that can't draw keeps no other from drawing
       }

@@ -1,4 +1,4 @@
-/** What each turn of a conversation changed, told from its entries. Pure. */
+/** What each turn of a conversation changed, read from its entries. Pure. */
 
 import { isOwnPlan, nearPath } from './format.js';
 

@@ -80,7 +80,7 @@ export const hasHidden = (text) => hiddenOnce.test(text);
  */
 export const tame = (text) => text.replace(unruly, escape);
 
-// What no element ever holds raw, whoever wrote it: it would turn its neighbours around, or is no text at all.
+// What no element ever holds raw: it would turn its neighbours around, or is no text at all.
 const disorderly = anyOf(
   [
     [0x00, 0x08],

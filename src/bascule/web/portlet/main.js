@@ -1,5 +1,5 @@
 /**
- * The frame an agent's words live in. It has no secret and no network; it is told everything over one port and can
+ * The frame an agent's words live in. It has no secret and no network; it gets everything over one port and can
  * ask for a few harmless things: other entries of its own conversation, a search in it, a link to be opened, text to
  * be copied, the changes to be shown, a second session to be offered, a message to
  * be edited, a key of the shell's own to be heard.
@@ -143,7 +143,7 @@ const takes = {
       scroll.atEnd = false;
       draw();
     } else {
-      // Whoever is looking for something further on has left the lines in sight.
+      // A reader who looks for something further on has left the lines in sight.
       scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
     }
     if (run) run();

@@ -1,4 +1,4 @@
-/** Formulas in Markdown: $…$, $$…$$, \\(…\\) and \\[…\\], told apart from prices and shell variables. */
+/** Formulas in Markdown: $…$, $$…$$, \\(…\\) and \\[…\\], kept apart from prices and shell variables. */
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);

@@ -57,8 +57,8 @@ export function webResults(output) {
     at < 0 ? -1 : output.indexOf(']\n', at) >= 0 ? output.indexOf(']\n', at) + 1 : output.lastIndexOf(']') + 1;
   if (at < 0 || end <= at) return { links: [], rest: output };
   try {
-    const told = JSON.parse(output.slice(at + 'Links: '.length, end));
-    const links = told
+    const parsed = JSON.parse(output.slice(at + 'Links: '.length, end));
+    const links = parsed
       .filter((/** @type {any} */ one) => typeof one?.url === 'string')
       .map((/** @type {any} */ one) => ({ title: String(one.title ?? one.url), url: one.url }));
     return { links, rest: output.slice(end).trim() };

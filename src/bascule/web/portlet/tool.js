@@ -270,7 +270,7 @@ export function changed(tool) {
 }
 
 /**
- * How long the calls in sight have been running; told once a second.
+ * How long the calls in sight have been running; counted once a second.
  * @param {ParentNode} root
  * @param {number} now
  */

@@ -20,8 +20,9 @@ import { codeView, commandView, outputView, prose } from './text_views.js';
  */
 export function toolBody(tool, view) {
   const own = [...bodyByKind(tool, view), ...pictures(tool.images, 'Picture from the tool')];
-  const told = tool.tool_kind === 'agent' ? own.filter((node) => /** @type {Element} */ (node).matches('.told')) : own;
-  return { before: told, after: own.filter((node) => !told.includes(node)) };
+  const task =
+    tool.tool_kind === 'agent' ? own.filter((node) => /** @type {Element} */ (node).matches('.agent-task')) : own;
+  return { before: task, after: own.filter((node) => !task.includes(node)) };
 }
 
 /**
@@ -59,7 +60,7 @@ function bodyByKind(tool, view) {
 }
 
 /**
- * What a sub-agent was told.
+ * A sub-agent's task.
  * @param {any} input
  * @param {View} view
  * @returns {Node[]}
@@ -69,7 +70,7 @@ const asked = (input, view) =>
     ? [
         h(
           'details',
-          { class: 'entry-line told' },
+          { class: 'entry-line agent-task' },
           h(
             'summary',
             null,

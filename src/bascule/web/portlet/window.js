@@ -101,7 +101,7 @@ export class Window {
       // That end was forgotten while the answer was under way: joining would leave a hole.
       if (asked.side === 'older' ? asked.place.before !== before : asked.place.after !== after) return null;
       const next = joined(this.state, page, asked.side);
-      // What happened meanwhile is told once more, to the entries that are new here.
+      // What happened meanwhile is applied once more, to the entries that are new here.
       this.state = { ...fold({ ...next, seq: 0 }, asked.since), seq };
     }
     return asked.side;

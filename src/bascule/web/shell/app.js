@@ -69,8 +69,9 @@ export function createApp(framePlace) {
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble, events.emit);
   const list = createSessionList(store, api);
-  const connecting = createConnecting({ store, feed, api, live, list, frames, go, sendHeld, note: notices.note });
-  takePushes({ store, events, live, list, closeTab: (id) => closeTab(app, id) });
+  const pushes = takePushes({ store, events, live, list, closeTab: (id) => closeTab(app, id) });
+  const { note } = notices;
+  const connecting = createConnecting({ store, feed, api, live, list, pushes, frames, go, sendHeld, note });
   events.on('pairings:changed', () => void loadPairings(store, api));
   events.on('answers:changed', () => void loadAnswers(store, api, notices.note));
 

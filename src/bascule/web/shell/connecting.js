@@ -14,6 +14,7 @@ import { FIRST } from './state.js';
  * @property {import('../js/api.js').Api} api
  * @property {import('./live.js').Live} live
  * @property {import('./session_list.js').SessionList} list
+ * @property {import('./pushes.js').Pushes} pushes
  * @property {import('./frames/frames.js').Frames} frames
  * @property {(route: import('./state.js').Route) => void} go
  * @property {() => Promise<void>} sendHeld
@@ -23,7 +24,7 @@ import { FIRST } from './state.js';
 /** @param {Context} context */
 export function createConnecting(context) {
   const { store, feed, api, live, frames, go, sendHeld } = context;
-  let restarted = false; // and nobody was told yet: a line may break again before it is live
+  let restarted = false; // and it was not shown yet: a line may break again before it is live
   async function refresh() {
     const me = await feed.call('hello', {});
     const before = store.get().me;
@@ -52,10 +53,10 @@ export function createConnecting(context) {
   function back(since) {
     if (Date.now() - since < 1500 && !restarted) return;
     setTimeout(() => {
-      const told = { at: Date.now(), events: live.caught, restarted };
-      store.set({ back: told });
+      const returned = { at: Date.now(), events: live.caught, restarted };
+      store.set({ back: returned });
       setTimeout(
-        () => store.set((state) => ({ back: state.back === told ? null : state.back })),
+        () => store.set((state) => ({ back: state.back === returned ? null : state.back })),
         restarted ? 8000 : 4000,
       );
       restarted = false;
@@ -87,7 +88,8 @@ export function createConnecting(context) {
  * Everything the lists show: sessions, requests, devices, projects and agents.
  * @param {Context} context
  */
-async function loadAll({ store, api, live, list, note }) {
+async function loadAll({ store, api, live, list, pushes, note }) {
+  const replay = pushes.replayAfter();
   const [listed, requests, devices, projects] = await Promise.all([
     list.load(),
     live.requests.list(),
@@ -101,6 +103,7 @@ async function loadAll({ store, api, live, list, note }) {
     projects,
     loaded: true,
   });
+  replay();
   live.requests.set(requests);
   await live.recognise();
   store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
@@ -125,7 +128,7 @@ export async function loadAgents(store, api, device, refresh = false) {
 }
 
 /**
- * Machines that ask to join; only an owner is told.
+ * Machines that ask to join; only an owner hears of them.
  * @param {Store} store
  * @param {import('../js/api.js').Api} api
  */
@@ -144,7 +147,7 @@ function forgetEverything({ store, live, frames }) {
   for (const id of [...frames.frames.keys()]) frames.forget(id);
   live.seqs.clear();
   live.requests.forget();
-  // What this person chose for the page stays; what the server told it goes.
+  // What this person chose for the page stays; what the server sent goes.
   const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
   store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });
 }

@@ -184,7 +184,7 @@ export class Live {
   }
 
   /**
-   * The list is told of changes by the server; this only saves the wait for it.
+   * The server sends changes of the list; this only saves the wait for it.
    * @param {string} id
    * @param {import('../js/types.d.ts').Logged} logged
    */

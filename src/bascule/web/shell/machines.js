@@ -185,10 +185,10 @@ export const waitingPairings = (state) => state.pairings.filter((one) => one.end
  * @param {Device} device
  */
 export function heardAt(state, device) {
-  const told = Date.parse(device.lastHeard ?? '');
+  const heard = Date.parse(device.lastHeard ?? '');
   const noticed = state.away[device.device];
-  if (Number.isNaN(told)) return noticed ?? Date.now();
-  return noticed ? Math.min(told, noticed) : told;
+  if (Number.isNaN(heard)) return noticed ?? Date.now();
+  return noticed ? Math.min(heard, noticed) : heard;
 }
 
 /**

@@ -3,7 +3,7 @@
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 
 /**
- * Said aloud to whoever can't see it.
+ * Said aloud for people who can't see it.
  * @param {string} text
  */
 function say(text) {

@@ -69,7 +69,7 @@ export function begin(selector) {
  */
 let closeOpen = null;
 
-/** Whoever goes to another screen leaves nothing open behind. */
+/** Going to another screen leaves nothing open behind. */
 export const closeMenus = () => closeOpen?.();
 
 /**

@@ -18,6 +18,16 @@ import { filledRecord } from './state.js';
  * @property {(id: string) => void} closeTab
  */
 
+// Pushes that say anew what an answer to the page's first questions lists.
+const LISTED = new Set([
+  'session:created',
+  'session:changed',
+  'agent:status',
+  'project:added',
+  'project:changed',
+  'project:removed',
+]);
+
 /** @param {Context} context */
 export function takePushes(context) {
   const { store, events, live } = context;
@@ -46,8 +56,31 @@ export function takePushes(context) {
       store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
     'project:removed': (message) => removeProject(context, message.projectId),
   };
-  for (const [type, take] of Object.entries(pushes)) events.on(type, take);
+  /** @type {(() => void)[] | null} null while no list is being asked for */
+  let sinceAsked = null;
+  for (const [type, take] of Object.entries(pushes))
+    events.on(type, (message) => {
+      take(message);
+      if (LISTED.has(type)) sinceAsked?.push(() => take(message));
+    });
+  return {
+    /**
+     * Call it before asking for the lists, and the function it returns once they are in the store: a push may
+     * overtake an answer that was read before it, and would be lost under that answer.
+     */
+    replayAfter() {
+      /** @type {(() => void)[]} */
+      const pushed = [];
+      sinceAsked = pushed;
+      return () => {
+        for (const takeAgain of pushed) takeAgain();
+        if (sinceAsked === pushed) sinceAsked = null;
+      };
+    },
+  };
 }
+
+/** @typedef {ReturnType<typeof takePushes>} Pushes */
 
 /**
  * @param {Context} context

@@ -82,7 +82,7 @@ function show(found, from) {
 }
 
 /**
- * The folders that the named repository is in, for the person to choose; the page is told none of them.
+ * The folders that the named repository is in, for the person to choose; the page learns none of them.
  * @param {string} repo
  */
 async function findClones(repo) {
@@ -176,9 +176,9 @@ async function asked(path, body) {
   const headers = /** @type {Record<string, string>} */ ({ 'X-Window-Token': meta('window-token') });
   if (body) Object.assign(headers, { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() });
   const answer = await fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
-  const told = await answer.json();
-  if (!told.success) throw new Error(told.message);
-  return { status: answer.status, data: told.data };
+  const reply = await answer.json();
+  if (!reply.success) throw new Error(reply.message);
+  return { status: answer.status, data: reply.data };
 }
 
 /**
@@ -190,13 +190,13 @@ const tell = (news, detail = '') =>
 
 async function launch() {
   say('Opening a terminal');
-  let told = await asked('/window/launch', { ...request, origin });
-  while (told.status === 202) {
+  let opened = await asked('/window/launch', { ...request, origin });
+  while (opened.status === 202) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    told = await asked(`/window/launch/${encodeURIComponent(told.data.id)}`, null);
+    opened = await asked(`/window/launch/${encodeURIComponent(opened.data.id)}`, null);
   }
-  say(`Opened in ${told.data.terminal}. You can close this window.`);
-  tell('launched', told.data.terminal);
+  say(`Opened in ${opened.data.terminal}. You can close this window.`);
+  tell('launched', opened.data.terminal);
   request = null; // one launch for each time that a page asks
   if (page) setTimeout(() => close(), CLOSE_MS);
 }
@@ -244,7 +244,7 @@ addEventListener('focus', arm);
 document.addEventListener('visibilitychange', arm);
 if (page) {
   addEventListener('message', take);
-  // Whoever opened this window learns only that it is open.
+  // The page that opened this window learns only that it is open.
   page.postMessage({ type: 'bascule:ready', version: '1.0' }, '*');
 } else {
   const found = requestInFragment(location.hash);

@@ -79,7 +79,7 @@ function awayKind(device) {
 }
 
 /**
- * Outside a session one machine that is away is told by the list of machines, unless there is no other.
+ * Outside a session one machine that is away is shown in the list of machines, unless there is no other.
  * @param {State} state
  */
 const nobodyHere = (state) => (state.devices.every((one) => !one.online) ? state.devices[0] : undefined);

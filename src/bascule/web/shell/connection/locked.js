@@ -76,7 +76,7 @@ export function mountLocked(root, app, { before, shared }) {
 }
 
 /**
- * Who sits at this machine is shown its own command; from elsewhere nobody is told to run one on a machine that may
+ * Who sits at this machine is shown its own command; from elsewhere nobody is asked to run one on a machine that may
  * not be theirs.
  * @param {App} app
  * @param {string | undefined} command
@@ -116,6 +116,7 @@ const pasteForm = (enter) =>
   h(
     'form',
     {
+      'data-key': 'paste', // what stands above it changes once the server has said why
       onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
         enter(event.currentTarget.querySelector('input')?.value ?? '');

@@ -44,8 +44,8 @@ async function redeem(link) {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const answer = await fetch('/api/links/redeem', { method: 'POST', headers, body, cache: 'no-store' });
-      const told = await answer.json();
-      return answer.ok ? { token: told.token } : { code: told.error?.code ?? 'LINK_NOT_FOUND' };
+      const reply = await answer.json();
+      return answer.ok ? { token: reply.token } : { code: reply.error?.code ?? 'LINK_NOT_FOUND' };
     } catch {
       if (attempt >= PAUSES.length) return { code: 'OFFLINE' }; // no server, or something else that answers
       await new Promise((done) => setTimeout(done, PAUSES[attempt]));

@@ -5,17 +5,17 @@ const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'];
 
 /** @param {import('../app.js').App} app */
 export function tellActivity(app) {
-  let told = -Infinity;
+  let reported = -Infinity;
   /** @param {boolean} active */
   const tell = (active) => {
     const { line, me } = app.store.get();
     if (line.phase !== 'live' || !me || me.sessionId) return;
-    told = active ? performance.now() : -Infinity;
+    reported = active ? performance.now() : -Infinity;
     // A hint: where it is lost, a notification too many is sent.
     app.api.active(active).catch(() => undefined);
   };
   const sign = () => {
-    if (!document.hidden && performance.now() - told > EVERY) tell(true);
+    if (!document.hidden && performance.now() - reported > EVERY) tell(true);
   };
   for (const one of SIGNS) addEventListener(one, sign, { passive: true, capture: true });
   document.addEventListener('visibilitychange', () => (document.hidden ? tell(false) : sign()));

@@ -50,7 +50,7 @@ export const wholeContent = (content) => ({
 export const isSame = (one, other) => JSON.stringify(ordered(one)) === JSON.stringify(ordered(other));
 
 /**
- * The same parts in the same order, whoever wrote them.
+ * The same parts in the same order, by any author.
  * @param {Content} content
  */
 function ordered({ title, kind, projectId, tags, fields, contexts, always, delta }) {

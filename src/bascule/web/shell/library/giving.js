@@ -82,9 +82,9 @@ export async function launchInTerminal(app, prompt, { agents, cwd }, origin) {
     credentials: 'omit',
     cache: 'no-store',
   });
-  const told = await answer.json().catch(() => ({})); // a broken answer has no words of its own
-  if (!told.success) throw new Error(told.message ?? told.error?.message ?? 'The terminal could not be opened.');
+  const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
+  if (!body.success) throw new Error(body.message ?? body.error?.message ?? 'The terminal could not be opened.');
   noteUse(app, origin, 'terminal');
-  const { terminal, launched } = told.data;
+  const { terminal, launched } = body.data;
   return launched ? `It runs in ${terminal}.` : `${terminal} was started; it has not reported back yet.`;
 }

@@ -70,7 +70,7 @@ class UseDialog {
     this.device = project?.device ?? device?.device;
     this.busy = '';
     this.problem = '';
-    this.told = '';
+    this.outcome = '';
     this.draw = () => {};
     this.close = () => {};
   }
@@ -99,8 +99,8 @@ class UseDialog {
       !this.insert && this.#where(),
       h(
         'p',
-        { class: 'library-told', role: 'status', 'data-key': 'told' },
-        this.problem || this.told || template.problem,
+        { class: 'library-outcome', role: 'status', 'data-key': 'outcome' },
+        this.problem || this.outcome || template.problem,
       ),
       this.#buttons(),
     ];
@@ -241,10 +241,10 @@ class UseDialog {
    * @param {{stays?: boolean}} [options]
    */
   async #do(what, run, { stays = false } = {}) {
-    Object.assign(this, { busy: what, problem: '', told: '' });
+    Object.assign(this, { busy: what, problem: '', outcome: '' });
     this.draw();
     try {
-      this.told = (await run()) ?? '';
+      this.outcome = (await run()) ?? '';
       if (!stays) this.close();
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;

@@ -51,8 +51,8 @@ function guardCard(app, state, session, guard) {
   const owner = state.me?.role === 'owner';
   const id = session.session_id;
   const end = () => {
-    const told = owner ? app.api.guard(id, { guardId: guard.guard_id, decision: 'end' }) : app.api.end(id);
-    told.catch(app.trouble);
+    const ending = owner ? app.api.guard(id, { guardId: guard.guard_id, decision: 'end' }) : app.api.end(id);
+    ending.catch(app.trouble);
   };
   return h(
     'form',
@@ -91,7 +91,7 @@ function guardCard(app, state, session, guard) {
  */
 function guardHint(guard, owner) {
   if (!owner) return 'Only an owner can let it go on. You can end the session.';
-  if (guard.kind === 'loop') return 'The agent was stopped. If it goes on, it is told to try something else.';
+  if (guard.kind === 'loop') return 'The agent was stopped. If it goes on, it is asked to try something else.';
   return 'The agent was stopped. A raise holds for this session only; the limit for all is in Settings.';
 }
 

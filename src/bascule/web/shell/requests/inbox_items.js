@@ -140,7 +140,7 @@ export const finishedRow = (state, one) => ({
 export const ageOf = (row, now) => waited(now - Date.parse(row.at));
 
 /**
- * What a row says of a request; one that can't be told of keeps its row.
+ * What a row says of a request; one without words keeps its row.
  * @param {OpenRequest} ask
  * @param {string} cwd
  * @returns {[string, any]}

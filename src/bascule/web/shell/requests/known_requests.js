@@ -14,7 +14,7 @@ const SHOWN_FOR = { answered: 12_000, withdrawn: 6000 }; // milliseconds after a
 /** @typedef {import('../../js/types.d.ts').RequestView} RequestView */
 
 /**
- * The open requests among a session's entries: whoever may see this session only is given no list.
+ * The open requests among a session's entries: a reader of this session alone gets no list.
  * @param {string} id
  * @param {import('../../js/types.d.ts').Entry[]} entries
  * @returns {OpenRequest[]}

@@ -94,7 +94,7 @@ const lateNote = (state, ask, agent) =>
     { class: 'warn late', role: 'status' },
     icon('clock', 14),
     `${agent} has waited for ${waited(waitedFor(ask))} and stands still until you answer.` +
-      (limitOf(state) ? ` After ${waited(limitOf(state))} it is told there is no answer.` : ''),
+      (limitOf(state) ? ` After ${waited(limitOf(state))} it gets no answer.` : ''),
   );
 
 /**
@@ -110,7 +110,7 @@ function hint(state, ask, turn) {
     return `${done} of ${questions.length} answered`;
   }
   return limitOf(state) && waitedFor(ask) <= LONG
-    ? `After ${waited(limitOf(state))} without an answer the agent is told there is none`
+    ? `After ${waited(limitOf(state))} without an answer the agent goes on without it`
     : '';
 }
 

@@ -62,7 +62,7 @@ const BEHIND = [
 export function mountRequests(root, app) {
   const dock = new RequestDock(root, app);
   listenForLetters(root, app, (pressed) => dock.letter?.(pressed) ?? false);
-  // Whoever comes back to this tab sees the request for the first time.
+  // A person who comes back to this tab sees the request for the first time.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) dock.appearAgain();
   });
@@ -252,7 +252,7 @@ class RequestDock {
 }
 
 /**
- * Said aloud to whoever can't see it come.
+ * Said aloud for people who can't see it come.
  * @param {State} state
  * @param {OpenRequest} ask
  * @param {string} place

@@ -140,7 +140,7 @@ function factsLine(state, session) {
     null,
     h('span', { title: session.cwd }, icon('folder', 14), folderName(session.cwd)),
     between(),
-    // Who was sent a link to one session is told nothing about machines.
+    // Who was sent a link to one session learns nothing about machines.
     state.devices.length > 0 && [
       h('span', null, icon('device', 14), deviceName(state, session)),
       isRemote(state, session) && remoteMark(state, session),

@@ -71,7 +71,7 @@ export function showSource(app, id) {
 const known = (state, id) => [mayBranch(state, id), editsAfter(state, id), sourceTitle(state, id)].join();
 
 /**
- * Agents and records come when they come; a frame is told when what it may offer changes.
+ * Agents and records come when they come; a frame hears when what it may offer changes.
  * @param {import('../../js/store.js').Store<State>} store
  * @param {import('../frames/frames.js').Frames} frames
  */

@@ -96,7 +96,7 @@ let last = { sent: '', key: '' };
  * @param {string} prompt
  * @param {Picture[]} images
  * @param {() => void} again once there is room for it
- * @returns {Promise<string | null>} its id; null: it was refused, and the person was told
+ * @returns {Promise<string | null>} its id; null: it was refused, and the person saw why
  */
 export async function resend(app, id, edit, prompt, images, again) {
   const command = { ...commandOf(app.store.get(), id, edit), prompt, images };

@@ -102,7 +102,7 @@ function agentsList(state, device) {
 
 /** @param {Device} device */
 function foldersList(device) {
-  if (!device.roots?.length) return 'not told';
+  if (!device.roots?.length) return 'not known';
   return h(
     'span',
     { class: 'machine__roots' },

@@ -2,7 +2,7 @@
 
 /** @typedef {import('./parts.js').Context} Context */
 
-/** Why this browser can't be told anything, in words; empty when it can. */
+/** Why this browser can't get notifications, in words; empty when it can. */
 export function pushObstacle() {
   if (!window.isSecureContext)
     return 'This page is not reached by https, so the browser offers no push. Open Bascule by https or on localhost.';

@@ -14,9 +14,9 @@ import { answerButtons, leftWords, startFacts } from './waiting_starts.js';
 async function post(path, body) {
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), cache: 'no-store' });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error?.message ?? 'The server does not answer as it should.');
-  return told;
+  const reply = await answer.json();
+  if (!answer.ok) throw new Error(reply.error?.message ?? 'The server does not answer as it should.');
+  return reply;
 }
 
 const DONE = {

@@ -106,10 +106,10 @@ function deviceChoice(state, device, on, run) {
  * @returns {Promise<string[]>}
  */
 async function recentOn(app, state, { device, recent }) {
-  const told = await app.api.recentFolders(onDevice(state, device?.device)).catch(() => null);
-  if (!told) return recent; // the line is down: what this page has seen
-  if (!several(state)) return told.directories;
-  const there = (told.folders ?? []).filter((one) => deviceIdOf(state, one) === device?.device);
+  const answer = await app.api.recentFolders(onDevice(state, device?.device)).catch(() => null);
+  if (!answer) return recent; // the line is down: what this page has seen
+  if (!several(state)) return answer.directories;
+  const there = (answer.folders ?? []).filter((folder) => deviceIdOf(state, folder) === device?.device);
   return there.length ? there.map((one) => one.path) : recent;
 }
 

@@ -22,7 +22,7 @@ let fields = 0;
  */
 
 /**
- * Looked after here, not by whoever draws around it: put it into a slot with `data-island`.
+ * Looked after here, not by what draws around it: put it into a slot with `data-island`.
  * @param {App} app
  * @param {Options} options
  * @returns {{form: HTMLElement, focus: () => void}}
@@ -173,7 +173,7 @@ class FolderField {
     }
   }
 
-  /** Whoever leaves the field learns whether the folder can be used. */
+  /** Leaving the field shows whether the folder can be used. */
   async #left() {
     const { input, form } = this;
     if (document.activeElement === input) return;

@@ -29,7 +29,7 @@ export async function trustChoices(app, cwd, anchor, where) {
     askCard(anchor, {
       title: `Trust ${name}?`,
       text:
-        `Agents that ask “do you trust this folder?” are told yes, and read the project’s own settings: hooks, MCP ` +
+        `Agents that ask “do you trust this folder?” get a yes, and read the project’s own settings: hooks, MCP ` +
         `servers and rules in ${cwd} can then run commands without asking you. Trust only what you know.`,
       yes: `Trust ${name}`,
       danger: true,

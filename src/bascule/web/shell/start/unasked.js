@@ -12,8 +12,8 @@ import { icon } from '../../js/icons.js';
  * @returns {string[]}
  */
 export function unaskedOf(agent, driver) {
-  const told = new Map(Object.entries(agent?.unasked ?? {}));
-  return told.get(driver ?? agent?.drivers?.[0] ?? '') ?? [];
+  const byDriver = new Map(Object.entries(agent?.unasked ?? {}));
+  return byDriver.get(driver ?? agent?.drivers?.[0] ?? '') ?? [];
 }
 
 /** @param {string[]} said */

@@ -119,7 +119,7 @@ export class TerminalPane {
     this.#tell({ type: 'font', size: fontSize() });
     this.#tell({ type: 'theme', theme: this.app.store.get().theme });
     void this.line.connect();
-    // Whoever opened it wants to type; whoever is in a field does not lose it.
+    // A person who opened it wants to type; the focus of a field stays.
     const free =
       !document.activeElement ||
       !document.activeElement.closest(

@@ -49,7 +49,7 @@ MimeType={scheme};
 
 
 def unit_text(argv: Sequence[str], environment: Mapping[str, str], *, our_linger: bool) -> str:
-    """`our_linger`: it was off before, so whoever removes the service switches it off again."""
+    """`our_linger`: it was off before, so removing the service switches it off again."""
     lines = [f"Environment={_unit_word(f'{name}={value}')}" for name, value in sorted(environment.items())]
     # Variables are expanded in every word but the first.
     command = " ".join([_unit_word(argv[0]), *(_unit_word(word).replace("$", "$$") for word in argv[1:])])
@@ -66,7 +66,7 @@ def _unit_word(word: str) -> str:
 
 def agent_plist(argv: Sequence[str], environment: Mapping[str, str], log: str) -> bytes:
     """For launchd, which starts it when this user logs in."""
-    told = {
+    properties = {
         "Label": LABEL,
         "ProgramArguments": list(argv),
         "EnvironmentVariables": dict(environment),
@@ -78,7 +78,7 @@ def agent_plist(argv: Sequence[str], environment: Mapping[str, str], log: str) -
         "StandardOutPath": "/dev/null",
         "StandardErrorPath": log,
     }
-    return plistlib.dumps(told)
+    return plistlib.dumps(properties)
 
 
 def desktop_entry(argv: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.notify.requests import COMMAND, Clock, answered, asked, commit, record
 
 from bascule.model.lifecycle import Phase
-from bascule.notify.decide import GRACE, Decider
+from bascule.notify.due_notices import GRACE, Decider
 from bascule.notify.notice import Notice
 
 FREE = {"looking": False, "quiet": False}

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from bascule.notify.channel_queue import LADDER, MAX_WAITING, Failure, Outbox
 from bascule.notify.notice import Notice
-from bascule.notify.outbox import LADDER, MAX_WAITING, Failure, Outbox
 
 NOTICE = Notice(tag="a", kind="approval", title="t", body="b", at="", request_id="r")
 SETTLED = replace(NOTICE, settled=True)

@@ -7,12 +7,12 @@ import msgspec
 from msgspec.structs import asdict
 
 from bascule.notify import desktop
+from bascule.notify.channel_queue import Failure
 from bascule.notify.channels import Channel
-from bascule.notify.command import run_command
+from bascule.notify.command_notifier import run_command
 from bascule.notify.deny_tokens import DenyClaims, make_token
 from bascule.notify.http_post import Reply, Unreachable, post
 from bascule.notify.notice import Notice
-from bascule.notify.outbox import Failure
 from bascule.notify.push_message import push_headers, push_message
 from bascule.notify.web_push import PushKeys, encrypt, topic_of, unb64
 from bascule.notify.webhook import Links, Post, post_of

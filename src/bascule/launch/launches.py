@@ -14,9 +14,9 @@ from bascule.launch.agent_start import AgentStart, AgentStarts
 from bascule.launch.choosing import Ask, Terminal, ask_program
 from bascule.launch.directory import check_working_directory
 from bascule.launch.errors import STATUS, LaunchError
-from bascule.launch.folder import LaunchFolder
 from bascule.launch.opening import TerminalOpener, files_of, new_record
 from bascule.launch.planning import Job, plan_of, prompt_words
+from bascule.launch.private_folder import LaunchFolder
 from bascule.launch.receipts import Receipts, Report
 from bascule.launch.record import LaunchRecord
 from bascule.launch.repos import find_clones
@@ -114,15 +114,17 @@ class Launches:
     async def clones(self, repo: str) -> list[str]:
         """The latest used first, at least one. No page learns their places, which it did not send."""
         if self._folders is None:
-            told = f"Which folder {repo} is in is known to Bascule's server only; launch by its bridge."
-            raise LaunchError("repo_not_found", told)
+            message = f"Which folder {repo} is in is known to Bascule's server only; launch by its bridge."
+            raise LaunchError("repo_not_found", message)
         found = await asyncio.to_thread(find_clones, repo, await self._folders())
         usable = await asyncio.to_thread(self._usable, found)
         if not usable:
             if found:
                 log.info("repo_not_found: the clones of %s lie where agents may not work", repo)
-            told = f"No clone of {repo} was found among your projects and sessions. Open it once in Bascule."
-            raise LaunchError("repo_not_found", told)
+            raise LaunchError(
+                "repo_not_found",
+                f"No clone of {repo} was found among your projects and sessions. Open it once in Bascule.",
+            )
         return usable
 
     # Opening

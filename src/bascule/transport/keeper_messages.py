@@ -58,7 +58,7 @@ class SessionState(msgspec.Struct, frozen=True):
 
 
 class About(msgspec.Struct, frozen=True):
-    """What was started, as the keeper was told. `label` is ours and comes back as it went."""
+    """What was started, as the keeper knows it. `label` is ours and comes back as it went."""
 
     argv: tuple[str, ...] = ()
     cwd: str = ""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from asyncio.subprocess import DEVNULL, PIPE, Process
 
-from bascule.notify.outbox import Failure
+from bascule.notify.channel_queue import Failure
 
 SECONDS = 30.0
 MAX_WORDS = 200

@@ -9,7 +9,8 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.link.frames import Ask, DeviceCommand, Whole
+from bascule.link.frame import Whole
+from bascule.link.frames import Ask, DeviceCommand
 from bascule.model.commands import Actor, AnswerPermission, AnswerQuestion, Command, Interrupt, SendPrompt
 from bascule.model.events import snake
 from bascule.model.validation import in_words

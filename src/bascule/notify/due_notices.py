@@ -1,7 +1,8 @@
-"""Decides what a person is told, and when. Pure: commits and the time come in, notices go out.
+"""Decides which notices a person gets, and when. Pure: commits and the time come in, notices go out.
 
-A request is told once it has waited a moment (a rule may answer it at once), while nobody is at the page, and
-not in quiet hours. It is told once; when it is answered, a notice with the same tag takes its place.
+A notice of a request is due once it has waited a moment (a rule may answer it at once), while nobody is at
+the page, and not in quiet hours. It is sent once; when the request is answered, a notice with the same tag
+takes its place.
 """
 
 from collections import deque
@@ -22,12 +23,10 @@ from bascule.notify.notice_words import (
 )
 from bascule.store.base import Committed
 
-GRACE = (
-    2.0  # seconds that a request waits before anybody is told: a rule, or somebody at the page, may answer
-)
+GRACE = 2.0  # seconds that a request waits before its notice: a rule, or somebody at the page, may answer
 LOOK_AGAIN = 5.0  # seconds until a request that is held back is looked at again
 BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all that follow
-# A person did it, or the agent is being started again: nobody has to be told.
+# A person did it, or the agent is being started again: no notice is needed.
 NOT_TOLD = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
 MAX_SESSIONS = 5000
 
@@ -35,7 +34,7 @@ Key = tuple[str, str]
 
 
 class _Waiting:
-    """An open request that nobody has been told of."""
+    """An open request without a notice so far."""
 
     def __init__(self, notice: Notice, due: float) -> None:
         self.notice, self.due = notice, due
@@ -49,9 +48,9 @@ class Decider:
         self.finished_seconds = finished_seconds
         self.grace = GRACE
         self._waiting: dict[Key, _Waiting] = {}
-        self._told: dict[Key, Notice] = {}
-        self._many: dict[Key, Notice] = {}  # told together, under one notice
-        self._known: set[Key] = set()  # open before this server started: they were told then
+        self._sent: dict[Key, Notice] = {}
+        self._many: dict[Key, Notice] = {}  # together under one notice
+        self._known: set[Key] = set()  # open before this server started: their notices were sent then
         self._sessions: dict[str, tuple[Phase, str | None]] = {}
         self._running: dict[str, float] = {}  # since when
         self._soon: list[Notice] = []  # of other kinds than requests
@@ -61,7 +60,7 @@ class Decider:
         self._known = {(one.session_id, one.request_id) for one in open_requests}
 
     def committed(self, committed: Committed) -> list[Notice]:
-        """What must be said at once: that something which was told is over."""
+        """What must be said at once: that the subject of a notice is over."""
         record = committed.record
         if record.found:
             return []
@@ -77,9 +76,9 @@ class Decider:
         return machine_notice(device, "", 0, self._stamp())
 
     def due(self, *, looking: bool, quiet: bool) -> list[Notice]:
-        """What is to be told now. Requests that are held back stay; other news is not worth telling later."""
+        """The notices that are due now. Requests that are held back stay; other news is not sent later."""
         soon, self._soon = self._soon, []
-        told = [] if looking or quiet else soon
+        due = [] if looking or quiet else soon
         now = self._now()
         for key, waiting in list(self._waiting.items()):
             if waiting.due > now:
@@ -88,8 +87,8 @@ class Decider:
                 waiting.due = now + LOOK_AGAIN
                 continue
             del self._waiting[key]
-            told += self._tell(key, waiting.notice)
-        return told
+            due += self._tell(key, waiting.notice)
+        return due
 
     def next_due(self) -> float | None:
         """When `due` has to be asked next; None: not before another commit."""
@@ -102,16 +101,16 @@ class Decider:
     def _request(self, record: SessionRecord, request: RequestRecord) -> list[Notice]:
         key = (request.session_id, request.request_id)
         if request.state == "open":
-            if key not in self._told and key not in self._many and key not in self._known:
+            if key not in self._sent and key not in self._many and key not in self._known:
                 notice = request_notice(record, request, self._stamp())
                 known = self._waiting.get(key)
                 self._waiting[key] = _Waiting(notice, known.due if known else self._now() + self.grace)
             return []
         self._known.discard(key)
         self._waiting.pop(key, None)
-        told = self._told.pop(key, None)
-        if told is not None:
-            return [self._settled(told, request)]
+        sent = self._sent.pop(key, None)
+        if sent is not None:
+            return [self._settled(sent, request)]
         if self._many.pop(key, None) is not None:
             return [self._many_notice()]
         return []
@@ -122,15 +121,15 @@ class Decider:
         if self._many or (len(self._latest) == BURST and now - self._latest[0] < BURST_SECONDS):
             self._many[key] = notice
             return [self._many_notice()]
-        self._told[key] = notice
+        self._sent[key] = notice
         return [notice]
 
     def _many_notice(self) -> Notice:
         return waiting_many(len(self._many), self._stamp())
 
-    def _settled(self, told: Notice, request: RequestRecord) -> Notice:
+    def _settled(self, sent: Notice, request: RequestRecord) -> Notice:
         return replace(
-            told, settled=True, title=_outcome(request), body=told.title, detail="", at=self._stamp()
+            sent, settled=True, title=_outcome(request), body=sent.title, detail="", at=self._stamp()
         )
 
     # Sessions

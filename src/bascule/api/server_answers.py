@@ -1,0 +1,59 @@
+"""Answers of the API about this server: who you are to it, its settings, and prompts offered to it."""
+
+from bascule.api.view import View
+from bascule.model.settings import Limits, TerminalSettings
+
+
+class Waits(View, frozen=True, kw_only=True):
+    """Seconds that a request waits before it is answered with no."""
+
+    permission: int
+    question: int
+
+
+class Hello(View, frozen=True, kw_only=True):
+    """Who the socket's grant says it is, and which Bascule answers."""
+
+    name: str
+    former_names: list[str]  # of the same grant
+    role: str
+    session_id: str | None
+    grant_id: str
+    made_by: str
+    expires_at: str | None
+    version: str
+    waits: Waits
+    boot: str  # names this run of the server
+    epoch: str
+    device: str = ""  # the machine this server runs on; empty when it has no sessions of its own
+
+
+class LimitsView(View, frozen=True, kw_only=True):
+    """`changed` names the limits whose value in force is not that of the settings (`configured`)."""
+
+    limits: Limits
+    configured: Limits
+    changed: list[str]
+
+
+class SettingsView(View, frozen=True, kw_only=True):
+    """What this Bascule runs with, and the file in which a person changes it."""
+
+    limits: Limits
+    terminal: TerminalSettings
+    roots: list[str]
+    config_file: str
+
+
+class OfferedPrompt(View, frozen=True, kw_only=True):
+    """A prompt from a web page, and which page it was; what the page left open is null."""
+
+    origin: str
+    prompt: str
+    mode: str | None = None
+    agent: str | None = None
+    cwd: str | None = None
+
+
+class Health(View, frozen=True, kw_only=True):
+    status: str
