@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from bascule.api.machine_answers import DeviceStatus
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
+from bascule.hub.line_refusals import IN_USE, LATE, OTHER
+from bascule.hub.line_watch import LineWatch
 from bascule.hub.orders import Orders
 from bascule.link.frames import (
     PROTOCOL,
@@ -27,7 +29,6 @@ from bascule.link.frames import (
     Versions,
     Welcome,
 )
-from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 from bascule.link.tape import Tapes
 from bascule.link.versions import agree
 from bascule.model.commands import Actor, Command, SessionBegun, answer_type
@@ -42,18 +43,7 @@ News = AgentStatus | AgentProblem
 NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
-LOOK_SECONDS = 2.5
 GRACE_SECONDS = 10.0  # after a device was lost, in which commands wait for it to come back
-SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
-
-OTHER = LineRefused("INVALID_MESSAGE", "A connection is of one device for as long as it lasts.", 30.0)
-LATE = LineRefused("SUPERSEDED", "A newer connection of this daemon is in use.", 30.0)
-IN_USE = LineRefused(
-    "IDENTITY_IN_USE",
-    "Another machine is connected with this identity. If the state folder was copied from it, "
-    "give this machine an identity of its own by pairing it again.",
-    SLOW_RETRY,
-)
 
 
 @dataclass(frozen=True)
@@ -100,8 +90,10 @@ class Switchboard:
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[str, News], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._watch = LineWatch(
+            self._lines, steady, lambda device, ago: self._list.note_heard(device, ago=ago), self._tell
+        )
         self._looking: asyncio.Task[None] | None = None
-        self._looked_at = 0.0
 
     def attach(self, send: Send, tapes: Tapes | None = None, close: Close | None = None) -> DeviceLine:
         """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`.
@@ -109,8 +101,7 @@ class Switchboard:
         `close` ends a connection that can break; a line in memory has none.
         """
         if close is not None and self._looking is None:
-            self._looked_at = self.steady()
-            self._looking = self.spawn(self._keep_looking(), "device lines")
+            self._looking = self.spawn(self._watch.run(), "device lines")
         return DeviceLine(self, send, tapes, close)
 
     async def close(self) -> None:
@@ -436,33 +427,9 @@ class Switchboard:
         if self._lines.get(line.device) is line:
             self._tell()
 
-    # Lines that fall silent
-
-    async def _keep_looking(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            self.look()
-
     def look(self) -> None:
         """Ping the silent, mark the stale, close the dead."""
-        now = self.steady()
-        slept, self._looked_at = now - self._looked_at - 2 * LOOK_SECONDS, now
-        for line in list(self._lines.values()):
-            if line.in_memory:
-                continue
-            if slept > 0:  # so did we: a suspended machine judges nobody for what it could not hear
-                line.heard_at += slept
-            silent = now - line.heard_at
-            if not line.far:
-                self._list.note_heard(line.device, ago=silent)
-            if silent >= DEAD_AFTER:
-                log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
-                line.end("silent")
-            elif silent >= PING_AFTER:
-                line.ping()
-                if silent >= STALE_AFTER and not line.stale:
-                    line.stale = True
-                    self._tell()
+        self._watch.look()
 
     def _tell(self) -> None:
         for watcher in self._watchers:
