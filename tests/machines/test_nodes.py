@@ -17,6 +17,7 @@ from tests.terminal.viewing import terminal, viewing
 from tests.waiting import PATIENCE, within
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
 
 from bascule.model.events import PermissionRequested, TurnEnded
 
@@ -384,3 +385,40 @@ async def test_a_machine_joins_and_a_browser_is_let_in_whichever_node_they_reach
     assert (await c.http.get("/api/sessions", headers=headers)).status_code == 200
     second = await c.http.post("/api/links/redeem", json={"secret": link["secret"], "name": "x"})
     assert second.json()["error"]["code"] == "LINK_USED"
+
+
+@pytest.mark.row("X11")
+async def test_the_key_of_nodes_opens_their_socket_alone_and_nothing_else_opens_that(
+    cluster: Cluster,
+) -> None:
+    a = cluster.nodes[0]
+    read = "SELECT convert_from(value, 'UTF8') FROM bascule.meta WHERE name = 'node_key'"
+    ((key,),) = (await asyncio.to_thread(cluster.postgres.run, read, url=cluster.store))[0]
+    headers = {"authorization": f"Bearer {key}"}
+    for path in ("/api/sessions", "/api/grants", "/api/audit", "/api/daemon/status"):
+        assert (await a.http.get(path, headers=headers)).status_code == 403
+    grants = (await a.http.get("/api/grants")).json()["grants"]
+    assert grants
+    assert "node" not in {one["role"] for one in grants}
+    protocol = Subprotocol("bascule.node.1")
+    for token, status in ((a.token, 403), ("not the key", 401)):
+        shown = {"authorization": f"Bearer {token}", "X-Bascule-Node": "x"}
+        url = f"{a.url.replace('http', 'ws', 1)}/ws/node"
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(url, additional_headers=shown, subprotocols=[protocol], proxy=None)
+        assert refused.value.response.status_code == status
+
+
+@pytest.mark.row("X11")
+async def test_a_node_that_is_stopped_leaves_its_machines_to_the_others(cluster: Cluster) -> None:
+    a, b, _ = cluster.nodes
+    count = "SELECT count(*)::int FROM bascule.nodes"
+    ((before,),) = (await asyncio.to_thread(cluster.postgres.run, count, url=cluster.store))[0]
+    cluster.lines[0].target = a.url
+    await b.stop()  # the balancer leads to another one
+    with within(3.0):
+        await a.until_device("d-laptop", online=True)
+        session = await start(a, cluster.laptop, "count 1")
+    await a.wait_for(session, TurnEnded)
+    ((after,),) = (await asyncio.to_thread(cluster.postgres.run, count, url=cluster.store))[0]
+    assert after == before - 1

@@ -170,8 +170,9 @@ class GrantBook:
         return grant if grant is not None and self._holds(grant) else None
 
     def list(self) -> list[Grant]:
-        """All of them, the expired ones too, oldest first."""
-        return sorted(self._by_hash.values(), key=lambda grant: (grant.created_at, grant.id))
+        """All of them, the expired ones too, oldest first; but not that of other nodes, which nobody made."""
+        given = (grant for grant in self._by_hash.values() if grant.role != "node")
+        return sorted(given, key=lambda grant: (grant.created_at, grant.id))
 
     async def revoke(self, id_or_name: str, *, by: str = "this machine") -> "list[Grant]":
         """End the grant with this id, or every one with this name. They stop working before this returns."""

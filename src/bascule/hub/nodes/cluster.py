@@ -74,6 +74,7 @@ class Cluster:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._first_look = asyncio.Event()
         self._is_lost = False
+        self._is_leaving = False
         self._hub: Hub
         self._far: FarCommits
         grants.admit(self._key, NODE_GRANT)
@@ -91,6 +92,7 @@ class Cluster:
         await self._first_look.wait()
 
     async def close(self) -> None:
+        self._is_leaving = True
         try:
             async with asyncio.timeout(LEAVE_SECONDS):
                 await self.rows.leave()
@@ -149,6 +151,8 @@ class Cluster:
     async def _look(self, is_new: bool) -> None:
         """Every second, and at once after a wake that names a book. Everything is seen here, if late."""
         self._is_lost = False
+        if self._is_leaving:
+            return  # it would enter itself into the list again
         if is_new or self._looks % BEAT_EVERY == 0:
             await self.rows.beat(self.url, __version__)
         picture = await self.rows.picture()
@@ -268,6 +272,8 @@ class Cluster:
 
     def _arrange(self) -> None:
         """A line to every machine that another node holds; none of ours that has come to another one."""
+        if self._is_leaving:
+            return
         for line in self._hub.switchboard.own_lines():
             row = self._attachments.get(line.device)
             if row is not None and row.node != self.node and row.epoch > line.epoch:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.model.errors import StorageFailed
+from bascule.model.faults import report
 from bascule.store.postgres.connection import SCHEMA
 from bascule.store.postgres.driver import asyncpg
 from bascule.store.postgres.errors import in_our_words
@@ -81,6 +82,8 @@ class Bus:
                     self._drop(str(error) or "no answer")
                 except StorageFailed as error:
                     self._drop(error.message)
+                except Exception as error:  # noqa: BLE001 - a fault of ours must not part this node for good
+                    self._drop(report(log, "the bus between nodes", error).message)
                 await asyncio.sleep(RETRY_SECONDS)
         finally:
             if self._sending is not None:
