@@ -21,7 +21,7 @@ export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint ruff format types imports page screens bench split chaos terminals conformance lock clean FORCE
+.PHONY: help run test lint ruff format types imports page screens bench split chaos machines terminals conformance lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ split: $(VENV)/.dev ## Run the suites that need a server with the hub in a proce
 chaos: $(VENV)/.dev ## Kill the server, a hub and a machine KILLS=100 times while sessions stream
 	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 \
 		tests/chaos tests/link/test_simulator.py $(ARGS)
+
+machines: $(VENV)/.dev ## Test hubs and machines at full scale: power cuts, blackholes, dead networks, older versions
+	@BASCULE_TEST_SCALE=full $(PY) -m pytest -n 0 --timeout 3600 tests/machines $(ARGS)
 
 terminals: $(VENV)/.dev ## Launch into every terminal that Debian has, on a screen without a monitor (installs them if it may)
 	@sh .ci/desktop all

@@ -110,15 +110,15 @@ class LiveServer:
             made = await hub.post("/api/grants", name="machine", role="daemon", device=device.id)
             assert made.status_code == 200, made.text
             write_hub_note(self.data, HubNote(hub.url, made.json()["token"]))
-        self.url = self.token = ""
-        await self._start()
+        # Viewers that come back while it starts find the hub, never the machine's own address.
+        await self._start(port="0")
         self.url, self.token = hub.url, hub.token
         async with asyncio.timeout(PATIENCE):
             while not (await self.http.get("/api/daemon/status")).json()["connected"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
-    async def _start(self, *flags: str) -> None:
-        port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
+    async def _start(self, *flags: str, port: str = "") -> None:
+        port = port or (self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0")
         where = ["--port", port] if self.port_flag else []
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
             self.process = await self._spawn([*where, *flags], stderr.fileno())
@@ -127,11 +127,11 @@ class LiveServer:
         if "#token=" not in line:
             raise AssertionError(f"no link but {line!r}\n{self.stderr()}")
         self.output.append(line)
-        self.url, secret = line.split("/#token=")
-        self.token = self.token or secret
         if self._client is not None:
             await self._client.aclose()
         self._client = None
+        self.url, secret = line.split("/#token=")
+        self.token = self.token or secret
 
     async def _spawn(self, flags: list[str], stderr: int) -> asyncio.subprocess.Process | WarmProcess:
         environment = self._environment()

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
@@ -71,7 +72,7 @@ def start_notices(settings: Settings, device: str, url: str) -> StartNotices:
     public = (settings.public_url or url).rstrip("/")
 
     async def open_page(session_id: str) -> None:
-        await asyncio.to_thread(webbrowser.open, f"{url}/sessions/{session_id}")
+        await asyncio.to_thread(webbrowser.open, f"{url}/sessions/{quote(session_id, safe='')}")
 
     def link(token: str) -> str:
         return f"{public}/#approve={token}"

@@ -98,6 +98,10 @@ def turn(content: object, number: int, stdin) -> None:
             with open(path, "w") as file:
                 file.write(" ".join(what) + "\n")
             block(f"wrote {path}", number)
+        case ["spend", cents]:
+            block(f"spent {cents}", number)
+            result(total_cost_usd=int(cents) / 100)
+            return
         case ["exit", code]:
             sys.exit(int(code))
         case ["die", sign]:

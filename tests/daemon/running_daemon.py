@@ -18,6 +18,7 @@ from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
 from bascule.daemon.processes.reconnecting import PAUSES
+from bascule.daemon.start_notices import StartNotices
 from bascule.link.frames import AnyFrame, Ask, DeviceCommand, Reply
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.commands import Actor, Command, StartSession
@@ -46,6 +47,7 @@ class RunningDaemon:
             limits=limits,
             keep_awake=False,
         )
+        self.notices: StartNotices | None = None  # of starts from elsewhere; nobody is told unless set
         self.pauses = PAUSES  # before each try to have a lost agent back
         self.heard: list[AnyFrame] = []  # what was told unasked
         self.histories: tuple[Place, ...] = ()  # where agents keep sessions that were begun without us
@@ -70,6 +72,7 @@ class RunningDaemon:
             self.histories,
             self.pauses,
             self.limits,
+            self.notices,
         )
         await self.host.open()
         self.line = self.host.attach(self._heard)

@@ -69,6 +69,9 @@ class Scripted:
     def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
         return wanted
 
+    def asks(self, agent: str, driver: str | None, mode: str) -> bool:
+        return mode == "plan"
+
     def rest_seconds(self, agent: str) -> int:
         return 0
 

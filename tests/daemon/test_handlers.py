@@ -33,6 +33,6 @@ def test_a_second_handler_for_a_command_is_refused() -> None:
     async def run(_: object) -> typing.Any: ...
 
     handlers = Handlers()
-    handlers.add(COMMANDS[0], run)
+    handlers.add(COMMANDS[0], run, reads=True)
     with pytest.raises(ValueError, match="has a handler already"):
-        handlers.add(COMMANDS[0], run)
+        handlers.add(COMMANDS[0], run, reads=True)

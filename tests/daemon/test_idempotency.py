@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from bascule.daemon.idempotency import IdempotencyKeys, body_sha256, scoped
+from bascule.daemon.idempotency import KEPT_SECONDS, MOST_KEPT, IdempotencyKeys, body_sha256, scoped
+from bascule.link.git import StageFiles
+from bascule.link.machine import PauseDevice
 from bascule.model.codec import encode
 from bascule.model.commands import (
     Actor,
@@ -48,7 +50,8 @@ class Bench:
 
     def __init__(self, *stored: StoredReply) -> None:
         self._stored = {reply.key: reply for reply in stored}
-        self.keys = IdempotencyKeys(self)  # pyright: ignore[reportArgumentType] - all it needs of a store
+        self.now = 0.0
+        self.keys = IdempotencyKeys(self, lambda: self.now)  # pyright: ignore[reportArgumentType] - all it needs of a store
         self.done: list[AnyEnvelope] = []
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
@@ -58,8 +61,8 @@ class Bench:
     async def stored_reply(self, key: str) -> StoredReply | None:
         return self._stored.get(key)
 
-    async def do(self, envelope: AnyEnvelope) -> bytes:
-        return await self.keys.do(envelope, self._carry_out)
+    async def do(self, envelope: AnyEnvelope, **how: bool) -> bytes:
+        return await self.keys.do(envelope, self._carry_out, **how)
 
     async def _carry_out(self, envelope: AnyEnvelope) -> PromptPlaced:
         self.done.append(envelope)
@@ -102,6 +105,8 @@ def test_two_commands_ask_the_same_whoever_asks_and_by_whatever_key(
         (prompt(session="s2"), "s2:grant-1:k"),
         (start("s1"), "start:grant-1:k"),
         (start("s2"), "start:grant-1:k"),
+        (Envelope(StageFiles(session_id="s1", paths=("a",)), ANA, "k"), "s1:grant-1:k"),
+        (Envelope(PauseDevice(paused=True), ANA, "k"), "pause_device:grant-1:k"),
     ],
 )
 def test_a_key_belongs_to_who_asked_and_to_the_session(envelope: AnyEnvelope, key: str):
@@ -137,6 +142,33 @@ async def test_a_stored_key_with_another_body_is_refused():
         await bench.do(prompt("Bye"))
     assert refused.value.fields == {"key": "k"}
     assert bench.done == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("stored", [True, False])
+async def test_an_answer_is_kept_for_as_long_as_a_hub_may_repeat_its_command(stored: bool):
+    bench = Bench()
+    assert [await bench.do(prompt(), stored=stored) for _ in range(2)] == [reply(1), reply(1)]
+    with pytest.raises(KeyReused):
+        await bench.do(prompt("Bye"), stored=stored)
+    assert await bench.do(prompt(key="other"), stored=stored) == reply(2)
+    bench.now += KEPT_SECONDS
+    assert await bench.do(prompt(), stored=stored) == reply(3)
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_changes_with_time_is_not_kept():
+    bench = Bench()
+    assert [await bench.do(prompt(), kept=False) for _ in range(2)] == [reply(1), reply(2)]
+
+
+@pytest.mark.anyio
+async def test_only_so_many_answers_are_kept_and_the_oldest_goes_first():
+    bench = Bench()
+    for n in range(MOST_KEPT + 1):
+        await bench.do(prompt(key=str(n)))
+    assert await bench.do(prompt(key="1")) == reply(2)
+    assert await bench.do(prompt(key="0")) == reply(MOST_KEPT + 2)
 
 
 @pytest.mark.anyio

@@ -1,57 +1,23 @@
 """A hub that was taken over, at the far end of a machine's line: it forges, replays and asks for more."""
 
-import asyncio
 import time
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
+from tests.daemon.lying_hub import FORGED, LyingHub, audit
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
-from tests.waiting import PATIENCE
 
 from bascule.daemon.trusted_browsers import BrowserBook
-from bascule.link.frames import AnyFrame, Ask, DeviceCommand, DeviceStateChanged, Reply, Welcome
 from bascule.link.starts import BlockStarts, DecideStart, ListStarts
-from bascule.model.commands import Actor, Command, ResumeSession, SendPrompt, StartSession
+from bascule.model.commands import ResumeSession, SendPrompt, StartSession
 from bascule.model.events import SessionEnded, TurnEnded
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartSignature
 from bascule.policy.start_signing import mac_of, signed_text
 
 pytestmark = pytest.mark.anyio
-
-# What a lying hub says of who asks: the machine's own owner, at the machine.
-FORGED = Actor("owner", "grant-1", "127.0.0.1", "bascule")
-
-
-class LyingHub:
-    """The hub's end of a far line."""
-
-    def __init__(self, daemon: RunningDaemon) -> None:
-        self._count, self._replies = 0, dict[int, asyncio.Future[Reply]]()
-        self.states: list[Any] = []
-        self.line = daemon.host.attach(self._heard, far=True)
-
-    def welcome(self) -> None:
-        self.line.receive(Welcome(1, "h", "office hub", "other", 1, 0.0, 1000))
-
-    def _heard(self, frame: AnyFrame) -> None:
-        if isinstance(frame, Reply):
-            self._replies.pop(frame.ask).set_result(frame)
-        elif isinstance(frame, DeviceStateChanged):
-            self.states.append(frame.state)
-
-    async def ask(self, command: Command[Any], by: Actor = FORGED) -> tuple[str, Any]:
-        """The code of the refusal, empty when there is none; and the answer."""
-        self._count += 1
-        future = self._replies[self._count] = asyncio.get_running_loop().create_future()
-        self.line.receive(Ask(self._count, cast("DeviceCommand", command), by))
-        reply = await asyncio.wait_for(future, PATIENCE)
-        if reply.refusal is not None:
-            return reply.refusal.code, reply.refusal
-        return "", msgspec.json.decode(reply.result)
 
 
 def signed(code: str, key: str, start: StartSession, nonce: str = "n" * 20) -> StartSession:
@@ -131,8 +97,3 @@ async def test_a_held_start_is_told_to_the_hub_and_begins_only_by_the_answer_on_
         assert (await hub.ask(SendPrompt(session_id="s1", text="go on")))[0] == "START_REFUSED"
         assert (await hub.ask(ResumeSession(session_id="s1")))[0] == "APPROVAL_PENDING"
         assert "s1" not in daemon.host.sessions.live
-
-
-async def audit(daemon: RunningDaemon) -> list[Any]:
-    page = await daemon.store.audit_lines(0, 1000)
-    return [msgspec.json.decode(one)["entry"]["record"] for one in page]

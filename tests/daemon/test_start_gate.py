@@ -26,7 +26,14 @@ from bascule.link.starts import (
     WithdrawStart,
 )
 from bascule.model.commands import Actor, Command, Envelope, ResumeSession, SessionBegun, StartSession
-from bascule.model.errors import ApprovalPending, BadDirectory, LimitReached, StartNotWaiting, StartRefused
+from bascule.model.errors import (
+    ApprovalPending,
+    BadDirectory,
+    LimitReached,
+    OwnerNeeded,
+    StartNotWaiting,
+    StartRefused,
+)
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartSignature, WaitingStart
 from bascule.policy.start_signing import key_id, mac_of, signed_text
@@ -73,6 +80,7 @@ class Gate:
         self.shown: asyncio.Queue[Shown] = asyncio.Queue()
         self.sent: asyncio.Queue[tuple[WaitingStart, str, str]] = asyncio.Queue()
         self.refusal: Exception | None = None
+        self.widens = ""  # why a hub may not ask for this
         self.unsent: OSError | None = None
         self.book = BrowserBook(folder)
         self.make()
@@ -87,7 +95,9 @@ class Gate:
             self._open,
             self._send,
         )
-        does = Does(self._carry_out, self._carry_out, self._check, self._end, self._changed)
+        does = Does(
+            self._carry_out, self._carry_out, self._check, self._end, self._changed, lambda _: self.widens
+        )
         signatures = SignatureCheck(self.folder, "d-1", "laptop", lambda: self.now)
         device, memory = Device("d-1", "laptop"), StartMemory(self.folder)
         store = cast("Any", self.audit)
@@ -514,6 +524,17 @@ async def test_a_trusted_browser_starts_and_is_announced_the_same_signature_agai
     with pytest.raises(StartRefused, match="each counts once"):
         await gate.start("s2", **start)
     assert len(gate.started) == 1
+
+
+@pytest.mark.row("R17")
+async def test_a_start_that_widens_is_refused_unless_a_trusted_browser_signed_it(make: MakeGate) -> None:
+    gate = make(approval="notify_only")
+    phone = gate.book.make("phone", gate.now)
+    gate.widens = "laptop does not let a hub do this."
+    with pytest.raises(OwnerNeeded, match="does not let a hub"):
+        await gate.start("s1")
+    assert gate.started == []
+    assert (await gate.start("s1", **gate.signed(phone.code))).waiting is None
 
 
 @pytest.mark.row("R17", "S39", "R16")

@@ -1,7 +1,8 @@
 """A scripted stream-json agent that tries what its cage should refuse, and says what happened. Stdlib only.
 
-A prompt is JSON: `{"outside": folder, "own": folder, "socket": path, "port": number, "pid": number}`. It
-tries everything three times: itself, in a child with a session of its own, and in an orphan (forked twice).
+A prompt is JSON: `{"run": [[word, ...]]}` names command lines to run. With
+`{"outside": folder, "own": folder, "socket": path, "port": number, "pid": number}` it tries everything three
+times: itself, in a child with a session of its own, and in an orphan (forked twice).
 """
 
 import errno
@@ -92,6 +93,15 @@ def in_child(told: dict, *, orphan: bool) -> dict[str, str]:
         return json.loads(report.read())
 
 
+def ran(commands: list[list[str]]) -> dict[str, str]:
+    """Each command line, and `done` or what it complained of."""
+    report = {}
+    for argv in commands:
+        done = subprocess.run(argv, capture_output=True, text=True)
+        report[" ".join(argv)] = "done" if done.returncode == 0 else done.stderr
+    return report
+
+
 def main() -> None:
     for number, line in enumerate(sys.stdin, 1):
         message = json.loads(line)
@@ -104,11 +114,15 @@ def main() -> None:
             say(
                 {"type": "system", "subtype": "init", "session_id": "tries", "model": "m", "cwd": os.getcwd()}
             )
-            report = {
-                "itself": attempts(told),
-                "child": in_child(told, orphan=False),
-                "orphan": in_child(told, orphan=True),
-            }
+            report = (
+                ran(told["run"])
+                if "run" in told
+                else {
+                    "itself": attempts(told),
+                    "child": in_child(told, orphan=False),
+                    "orphan": in_child(told, orphan=True),
+                }
+            )
             block = {"type": "text", "text": json.dumps(report)}
             body = {"id": f"msg_{number}", "role": "assistant", "content": [block]}
             say({"type": "assistant", "message": body, "parent_tool_use_id": None, "session_id": "tries"})

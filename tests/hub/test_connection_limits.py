@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import struct
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.hub.running_hub import until
 from tests.waiting import PATIENCE
 
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
-from bascule.hub.wire.peer_uid import peer_uid
+from bascule.hub.wire.peer_uid import GONE, peer_uid
 
 pytestmark = pytest.mark.anyio
 
@@ -104,8 +105,22 @@ def test_the_peers_user_is_known_on_this_machine_only(family: socket.AddressFami
                 asked = (ours.getsockname()[:2], ours.getpeername()[:2])
                 assert peer_uid(*asked) == os.getuid()
                 assert peer_uid(asked[0], ("192.0.2.1", 5)) is None
-                assert peer_uid(asked[0], (host, 1)) is None
+                assert peer_uid(asked[0], (host, 1)) == GONE
                 assert peer_uid(("", 0), ("", 0)) is None
+
+
+@pytest.mark.row("F8", "S28")
+@pytest.mark.parametrize("resets", [False, True])
+def test_a_peer_that_has_closed_is_nobody_and_not_root(resets: bool):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        peer = socket.create_connection(listening.getsockname())
+        ours, _ = listening.accept()
+        with ours:
+            asked = (ours.getsockname(), peer.getsockname())
+            if resets:
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            peer.close()
+            assert peer_uid(*asked) == GONE
 
 
 @pytest.mark.row("S57")

@@ -1,8 +1,12 @@
-"""Commands for a machine that was lost a moment ago: they wait, unsent, until it is back; not for long."""
+"""Commands for a machine that was lost a moment ago: they wait until it is back; not for long.
+
+One that was sent goes out again, with its key, to a process that knows what it has answered.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import Raw
@@ -11,9 +15,9 @@ from tests.waiting import PATIENCE
 
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.switchboard import GRACE_SECONDS, Switchboard
-from bascule.link.frames import AnyFrame, Ask, DaemonConnected, Reply
+from bascule.link.frames import REMEMBERS_ANSWERS, AnyFrame, Ask, DaemonConnected, Reply
 from bascule.link.machine import AgentList, ListAgents
-from bascule.model.commands import Actor
+from bascule.model.commands import Actor, RenameSession
 from bascule.model.errors import DeviceOffline
 
 pytestmark = pytest.mark.anyio
@@ -31,8 +35,10 @@ class Clock:
 class Laptop:
     """A machine that answers at once, and keeps what it was asked."""
 
-    def __init__(self, board: Switchboard) -> None:
+    def __init__(self, board: Switchboard, *features: str) -> None:
         self._board = board
+        self._features = features
+        self.boot = "b"
         self.answers = True
         self.asked: list[Ask] = []
         self._attempt = 0
@@ -40,8 +46,12 @@ class Laptop:
 
     def connect(self) -> None:
         self._attempt += 1
-        self.line: DeviceLine = self._board.attach(self._receive)
-        self.line.receive(DaemonConnected("d", "laptop", "1", boot="b", attempt=self._attempt))
+        self.line: DeviceLine = self._board.attach(self._receive, close=lambda _: None)
+        self.line.receive(
+            DaemonConnected(
+                "d", "laptop", "1", features=self._features, boot=self.boot, attempt=self._attempt
+            )
+        )
 
     def _receive(self, frame: AnyFrame) -> None:
         if isinstance(frame, Ask):
@@ -128,7 +138,9 @@ async def test_nobody_waits_longer_than_their_own_deadline(board: Switchboard) -
     assert laptop.asked == []
 
 
-async def test_a_command_that_was_sent_is_not_sent_again(board: Switchboard) -> None:
+async def test_a_command_that_was_sent_is_not_sent_again_to_a_machine_that_would_do_it_twice(
+    board: Switchboard,
+) -> None:
     laptop = Laptop(board)
     laptop.answers = False
     asking = asyncio.create_task(board.ask("d", ListAgents(), ANA))
@@ -138,6 +150,51 @@ async def test_a_command_that_was_sent_is_not_sent_again(board: Switchboard) -> 
         await asking
     laptop.connect()
     assert len(laptop.asked) == 1
+
+
+async def cut_before_the_answer(laptop: Laptop, asking: "asyncio.Task[Any]") -> None:
+    laptop.answers = False
+    await begun(asking)
+    laptop.line.closed()
+    await begun(asking)
+    laptop.answers = True
+
+
+@pytest.mark.row("R11")
+async def test_a_command_whose_answer_was_lost_goes_out_again_with_the_same_key(
+    board: Switchboard, clock: Clock
+) -> None:
+    laptop = Laptop(board, REMEMBERS_ANSWERS)
+    asking = asyncio.create_task(board.ask("d", ListAgents(), ANA))
+    await cut_before_the_answer(laptop, asking)
+    clock.now += 2
+    laptop.connect()
+    assert await asking == AgentList(agents=())
+    first, second = laptop.asked
+    assert first.key
+    assert second.key == first.key
+    assert (first.deadline_ms, second.deadline_ms) == (30_000, 28_000)
+
+
+async def test_every_command_has_a_key_of_its_own(board: Switchboard) -> None:
+    laptop = Laptop(board, REMEMBERS_ANSWERS)
+    for _ in range(2):
+        await board.ask("d", ListAgents(), ANA)
+    first, second = laptop.asked
+    assert len({None, "", first.key, second.key}) == 4
+
+
+async def test_a_process_that_was_restarted_gets_only_what_it_can_not_do_twice(board: Switchboard) -> None:
+    laptop = Laptop(board, REMEMBERS_ANSWERS)
+    asking = asyncio.create_task(board.ask("d", ListAgents(), ANA))
+    sending = asyncio.create_task(board.ask("d", RenameSession(session_id="s", title="new"), ANA))
+    await cut_before_the_answer(laptop, asking)
+    laptop.boot = "another"
+    laptop.connect()
+    with pytest.raises(DeviceOffline, match="Look whether it was done"):
+        await asking
+    await sending
+    assert [type(one.command) for one in laptop.asked] == [ListAgents, RenameSession, RenameSession]
 
 
 async def test_one_that_is_lost_again_before_the_command_was_sent_is_waited_for_again(

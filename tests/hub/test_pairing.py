@@ -8,6 +8,10 @@ import pytest
 from tests.hub.running_hub import RunningHub, ask, running_hub
 
 from bascule.hub.door.pairings import LIFETIME, MOST_PER_ADDRESS
+from bascule.link.frames import AnyFrame, DaemonConnected
+from bascule.link.machine import ListAgents
+from bascule.model.commands import Actor
+from bascule.model.errors import DeviceOffline
 
 pytestmark = pytest.mark.anyio
 
@@ -70,6 +74,34 @@ async def test_a_poll_that_waits_is_answered_when_the_owner_decides(hub: Running
         await ask(page, "pairings:answer", 2, **named, allow=False)
         assert (await waits).json()["state"] == "denied"
         assert (await ask(page, "pairings:list", 3))["ok"]["pairings"] == []
+
+
+@pytest.mark.row("R1")
+async def test_a_machine_that_was_installed_anew_takes_the_place_of_what_it_was(hub: RunningHub) -> None:
+    old = hub.services.switchboard.attach(list[AnyFrame]().append, close=list[str]().append)
+    old.receive(DaemonConnected("d-old", "attic", "1"))
+    async with hub.client() as machine, hub.client(hub.tokens["owner"]) as owner:
+        made = await owner.post("/api/grants", json={"name": "attic", "role": "daemon", "device": "d-old"})
+        asked = (await machine.post("/api/pairings", json=ATTIC)).json()
+        (waiting,) = (await owner.get("/api/pairings")).json()["pairings"]
+        answer = f"/api/pairings/{waiting['id']}/answer"
+        allowed = {"code": asked["code"], "allow": True}
+        for device, words in (("d-old", "is connected"), ("d-never", "There is no device")):
+            refused = await owner.post(answer, json={**allowed, "replaces": device})
+            assert words in refused.json()["error"]["message"]
+        old.closed()
+        await owner.post(answer, json={**allowed, "replaces": "d-old"})
+        polled = await machine.post("/api/pairings/poll", json={"secret": asked["secret"]})
+        assert polled.json()["state"] == "allowed"
+        grants = (await owner.get("/api/grants")).json()["grants"]
+        assert made.status_code == 200
+        assert "d-old" not in [one["device"] for one in grants]
+        devices = (await owner.get("/api/daemon/status")).json()["devices"]
+        assert "d-old" not in [one["device"] for one in devices]
+    with pytest.raises(
+        DeviceOffline, match=r"attic was replaced by another machine\. Its sessions stay here"
+    ):
+        await hub.services.switchboard.ask("d-old", ListAgents(), Actor("ana"))
 
 
 async def test_joining_again_replaces_the_machines_grant(hub: RunningHub) -> None:

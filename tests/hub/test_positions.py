@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.hub.running_hub import RunningHub, answer, ask, until
 
-from bascule.hub.live.positions import Position, position_of
+from bascule.hub.live.positions import Position, epoch_of, position_of
 from bascule.model.errors import InvalidInput
 
 pytestmark = pytest.mark.anyio
@@ -153,6 +153,15 @@ async def test_the_socket_applies_the_same_rules_to_positions(hub: RunningHub) -
         good = {"after": 1, "epoch": hub.store.epoch}
         await ask(socket, "session:subscribe", 99, sessionId="s1", **good)
         await until(lambda: bool(hub.services.feed._channels))
+
+
+def test_each_beginning_of_a_log_is_an_epoch_of_its_own_that_a_position_can_name() -> None:
+    epochs = [epoch_of(OTHER, generation) for generation in range(3)]
+    assert epochs[0] == OTHER
+    assert len(set(epochs)) == 3
+    for epoch in epochs:
+        assert position_of(f"7-{epoch}", "after") == Position(7, epoch)
+        assert Position(7, epoch).lost(epochs[1], 9) == (None if epoch == epochs[1] else "replaced")
 
 
 def test_positions_are_read_strictly() -> None:

@@ -43,6 +43,19 @@ async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(
     assert (by.name, by.address) == ("operator", "127.0.0.1")
 
 
+@pytest.mark.row("A5")
+async def test_the_first_message_names_the_session_and_the_name_is_pushed(hub: RunningHub) -> None:
+    async with hub.socket(hub.tokens["operator"]) as socket:
+        made = (await ask(socket, "session:create", 1, agent="scripted", cwd="/tmp"))["ok"]
+        text = "Trim the wick. Then light the lamp again, and again."
+        sent = {"type": "session:send", "sessionId": made["sessionId"], "text": text}
+        await socket.send(encode(sent).decode())
+        async with asyncio.timeout(PATIENCE):
+            while (told := msgspec.json.decode(await socket.recv())).get("type") != "session:title-updated":
+                pass
+    assert (told["sessionId"], told["title"]) == (made["sessionId"], "Trim the wick")
+
+
 @pytest.mark.row("R5")
 async def test_every_list_message_on_the_socket_is_answered(hub: RunningHub) -> None:
     await hub.session("s1")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -197,6 +198,24 @@ async def test_another_user_of_this_machine_is_refused_whatever_origin_it_names(
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9872") as page:
         answer = await page.post("/launch", json=body(desk), headers={"origin": PAGE})
     assert (answer.status_code, answer.json()["error"]) == (403, "origin_forbidden")
+    assert desk.terminals() == []
+
+
+@pytest.mark.row("S28")
+async def test_a_program_that_hangs_up_before_it_is_known_launches_nothing(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The kernel names root for a socket that was closed, and any local user could close at once."""
+    async with bridge(desk) as page:
+        said = json.dumps(body(desk)).encode()
+        head = f"POST /launch HTTP/1.1\r\nHost: 127.0.0.1:{page.base_url.port}\r\nOrigin: {PAGE}\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n"
+        # Without a turn of the loop between them: the bridge reads the request after its sender has gone.
+        with socket.create_connection(("127.0.0.1", page.base_url.port or 0)) as hostile:
+            hostile.sendall(head.encode() + said)
+        async with asyncio.timeout(PATIENCE):
+            while not any("origin_forbidden" in line for line in caplog.messages):
+                await page.get("/health")
     assert desk.terminals() == []
 
 

@@ -51,6 +51,9 @@ async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk, 
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI")
         await expect(page.locator(BUTTON)).to_have_attribute("aria-label", "Launch in Claude CLI")
+        # A toast that says nothing is there for screen readers, and leaves no dot on the page.
+        toast = page.locator("bascule-launch .toast")
+        assert await toast.evaluate("one => getComputedStyle(one).clipPath") == "inset(50%)"
         await page.locator("#text").fill(prompt)
         await page.evaluate(
             "() => { const { shadowRoot } = document.querySelector('bascule-launch');"

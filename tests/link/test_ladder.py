@@ -1,5 +1,7 @@
 """Delays before a daemon connects again."""
 
+import random
+
 import pytest
 
 from bascule.link.ladder import SLOW, Ladder
@@ -7,8 +9,8 @@ from bascule.link.ladder import SLOW, Ladder
 ALMOST = 0.9999999
 
 
-def delays(ladder: Ladder, count: int, random: float = ALMOST, now: float = 1000.0) -> list[float]:
-    return [round(ladder.delay(now, random), 3) for _ in range(count)]
+def delays(ladder: Ladder, count: int, drawn: float = ALMOST, now: float = 1000.0) -> list[float]:
+    return [round(ladder.delay(now, drawn), 3) for _ in range(count)]
 
 
 def test_the_first_attempt_is_at_once_and_the_others_wait_longer_each_time():
@@ -17,8 +19,8 @@ def test_the_first_attempt_is_at_once_and_the_others_wait_longer_each_time():
 
 @pytest.mark.row("REL-12")
 def test_each_wait_is_random_from_nothing_to_the_whole():
-    assert delays(Ladder(), 5, random=0.0) == [0] * 5
-    assert delays(Ladder(), 5, random=0.5) == [0, 0.5, 1, 2, 4]
+    assert delays(Ladder(), 5, drawn=0.0) == [0] * 5
+    assert delays(Ladder(), 5, drawn=0.5) == [0, 0.5, 1, 2, 4]
 
 
 def test_a_connection_that_held_begins_from_the_lowest_step():
@@ -62,3 +64,20 @@ def test_who_is_not_known_tries_slowly_but_at_once_on_another_network():
 
 def test_many_refused_attempts_stay_in_bounds():
     assert max(delays(Ladder(), 2000)) == 30
+
+
+@pytest.mark.row("REL-12")
+@pytest.mark.parametrize("seed", range(5))
+def test_fifty_daemons_of_a_hub_that_was_restarted_come_back_within_a_minute_and_not_all_at_a_time(seed: int):
+    dice = random.Random(seed)
+    down = 3.0  # seconds that nothing listens
+    back: list[float] = []
+    for _ in range(50):
+        ladder, now = Ladder(), 0.0
+        ladder.lost(3600.0)
+        while (now := now + ladder.delay(now, dice.random())) < down:
+            pass
+        back.append(now)
+    assert max(back) < 60
+    most = max(sum(begin <= one < begin + 0.1 for one in back) for begin in back)
+    assert most <= 10, sorted(back)

@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-# Bytes that pass one way before a cut by the dice. With less than a greeting needs there is no progress.
-BETWEEN_CUTS = (60_000, 300_000)
+BETWEEN_CUTS = (3_000, 60_000)  # bytes that pass one way before a cut by the dice
 
 
 class Relay:
@@ -19,8 +18,11 @@ class Relay:
         self.host = ""
         self.dice: random.Random | None = None  # cuts each connection somewhere in the middle of a message
         self.cuts = 0
+        self.bytes_per_second = 0  # each way; 0 is as fast as it goes
+        self.passed = 0  # bytes, both ways
         self._passing = asyncio.Event()
-        self._passing.set()
+        self._answers_pass = asyncio.Event()
+        self.mend()
         self._writers: set[asyncio.StreamWriter] = set()
 
     @property
@@ -33,12 +35,28 @@ class Relay:
         for writer in self._writers:
             writer.transport.abort()
 
+    def blackhole(self) -> None:
+        """Nothing passes either way, and nobody hears of it, until `mend`. What is sent meanwhile waits."""
+        self._passing.clear()
+
+    def hold_answers(self) -> None:
+        """What the machine sends waits in the relay, until `mend` or for ever when the relay is `cut`."""
+        self._answers_pass.clear()
+
     def mend(self) -> None:
         self._passing.set()
+        self._answers_pass.set()
 
-    async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    async def _copy(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, gate: asyncio.Event
+    ) -> None:
         passed, most = 0, self.dice.randrange(*BETWEEN_CUTS) if self.dice else None
-        while data := await source.read(65536):
+        while data := await source.read(4096 if self.bytes_per_second else 65536):
+            await self._passing.wait()
+            await gate.wait()
+            if self.bytes_per_second:
+                await asyncio.sleep(len(data) / self.bytes_per_second)
+            self.passed += len(data)
             passed += len(data)
             if most is not None and passed > most and self.dice is not None:
                 self.cuts += 1
@@ -58,7 +76,9 @@ class Relay:
                 there, back = await asyncio.open_connection(target.hostname, target.port)
                 ends.add(back)
                 self._writers |= ends
-                await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
+                await asyncio.gather(
+                    self._copy(reader, back, self._answers_pass), self._copy(there, writer, self._passing)
+                )
             finally:
                 self._writers -= ends
                 for end in ends:

@@ -12,7 +12,7 @@ from tests.machines.machines import Hub, Machine, equal_logs
 from tests.machines.relay import Relay, relay
 from tests.waiting import PATIENCE
 
-from bascule.model.events import PermissionAnswered, PermissionRequested, TurnEnded
+from bascule.model.events import PermissionAnswered, PermissionModeChanged, PermissionRequested, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -122,6 +122,45 @@ async def test_a_prompt_sent_just_after_a_cut_arrives_once(hub: Hub, laptop: Mac
     answer = await sending
     assert answer.status_code == 200, answer.text
     await hub.wait_for(session, TurnEnded, first.seq)
-    heard = [one["heard"] for one in ledger(laptop, "heard") if one.get("heard", {}).get("type") == "user"]
-    assert [json.dumps(one).count("second") for one in heard] == [0, 1]
+    assert [one.count("second") for one in heard(laptop)] == [0, 1]
     await equal_logs(hub, laptop, session)
+
+
+def heard(laptop: Machine) -> list[str]:
+    """The prompts that the agent was given, by its own ledger."""
+    return [json.dumps(one) for one in ledger(laptop, "heard") if one.get("heard", {}).get("type") == "user"]
+
+
+@pytest.mark.row("R11")
+async def test_a_prompt_whose_answer_was_cut_off_is_repeated_by_the_hub_and_carried_out_once(
+    hub: Hub, laptop: Machine, line: Relay
+) -> None:
+    session = await start(hub, laptop, "hears", "first")
+    first = await hub.wait_for(session, TurnEnded)
+    line.hold_answers()
+    sending = asyncio.create_task(hub.post(f"/api/sessions/{session}/send", text="second"))
+    await laptop.wait_for(session, TurnEnded, first.seq)  # it is done there, and the hub does not know
+    assert not sending.done()
+    line.cut()
+    line.mend()
+    answer = await sending
+    assert answer.status_code == 200, answer.text
+    assert [one.count("second") for one in heard(laptop)] == [0, 1]
+    await equal_logs(hub, laptop, session)
+
+
+@pytest.mark.row("R11")
+async def test_a_change_without_a_stored_reply_is_repeated_too_while_the_process_is_the_same(
+    hub: Hub, laptop: Machine, line: Relay
+) -> None:
+    session = await start(hub, laptop, "hears", "first")
+    await hub.wait_for(session, TurnEnded)
+    line.hold_answers()
+    setting = asyncio.create_task(hub.post(f"/api/sessions/{session}/permission-mode", mode="auto"))
+    await laptop.wait_for(session, PermissionModeChanged)
+    line.cut()
+    line.mend()
+    answer = await setting
+    assert answer.status_code == 200, answer.text
+    rows = await equal_logs(hub, laptop, session)
+    assert sum(b"permission_mode_changed" in row for row in rows) == 1

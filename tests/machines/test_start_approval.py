@@ -68,6 +68,17 @@ async def test_a_start_by_a_hub_waits_for_a_link_or_the_command_line_of_its_mach
         await at_hub(hub, asked["id"])
         await hub.wait_for(asked["id"], TurnEnded)
         assert (await laptop.post("/api/starts/link", token=token)).status_code == 410
+        # What would let agents there do more without asking is set there, and not by the hub.
+        rule = {"answer": "allow", "toolClass": "command", "argv": ["ls"]}
+        modes = f"/api/sessions/{asked['id']}/permission-mode"
+        for refused in (
+            await hub.post("/api/rules", rule=rule, device="d-laptop"),
+            await hub.post(modes, mode="auto"),
+            await hub.http.post("/api/projects/trusted", json={"path": body["cwd"], "device": "d-laptop"}),
+        ):
+            assert refused.status_code == 403, refused.text
+            assert refused.json()["error"]["code"] == "OWNER_NEEDED"
+        assert (await laptop.post("/api/rules", rule=rule)).status_code == 200
         # The next one by the command line.
         again = (await hub.http.post("/api/sessions", json=body)).json()
         status, listed = await bascule(laptop, "starts", "list")

@@ -97,36 +97,3 @@ async def test_a_machine_without_a_desktop_or_without_the_package_is_no_error(
     monkeypatch.setattr(desktop, "find_spec", lambda name: None)
     assert not desktop.is_available()
     await desktop.show("title", "body", {}, 30)
-
-
-async def test_a_button_on_the_desktop_runs_its_action(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressed = asyncio.Event()
-    sent: list[dict[str, object]] = []
-
-    async def end() -> None:
-        pressed.set()
-
-    class Kit:
-        """What we use of desktop-notifier."""
-
-        class Button:
-            def __init__(self, title: str, on_pressed: object) -> None:
-                self.title, self.on_pressed = title, on_pressed
-
-        class DesktopNotifier:
-            def __init__(self, app_name: str) -> None:
-                assert app_name == "Bascule"
-
-            async def send(self, **fields: object) -> None:
-                sent.append(fields)
-
-    monkeypatch.setitem(sys.modules, "desktop_notifier", Kit)
-    monkeypatch.setattr(desktop, "is_available", lambda: True)
-    monkeypatch.setattr(desktop, "_notifier", None)
-    await desktop.show("Remote session", "in shop", {"View": end, "End": end}, 30)
-    (fields,) = sent
-    assert (fields["title"], fields["message"], fields["timeout"]) == ("Remote session", "in shop", 30)
-    view, _ = fields["buttons"]  # pyright: ignore[reportGeneralTypeIssues]
-    assert view.title == "View"
-    view.on_pressed()
-    await asyncio.wait_for(pressed.wait(), 10)

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from tests.hub.running_hub import RunningHub, rest_of
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from bascule.link.frames import DaemonConnected, SessionOutput, Versions
+from bascule.link.frames import AgentsChanged, DaemonConnected, SessionOutput, Versions
+from bascule.link.machine import AgentInfo
 from bascule.link.wire import HEADER, Kind
 from bascule.model.codec import encode_logged
 from bascule.model.events import SessionStarted
@@ -156,3 +157,85 @@ async def test_a_machines_name_is_shown_as_text_and_its_frames_of_tomorrow_are_i
         async with hub.client(hub.tokens["owner"]) as owner:
             devices = (await owner.get("/api/daemon/status")).json()["devices"]
     assert name in {one["name"] for one in devices}
+
+
+async def test_a_log_that_is_rewound_is_kept_beside_the_new_one_and_only_once(hub: RunningHub) -> None:
+    other = SessionStarted(agent="demo", driver="stream_json", cwd="/other", by="ana", device="d-evil")
+    async with line(hub) as socket:
+        await greet(socket)
+        await socket.send(text(SessionOutput("mine", 1, (row(1), row(2)))))
+        await heard(socket, "ack")
+        await socket.send(text(SessionOutput("mine", 1, (row(1, other),))))
+        asked = await heard(socket, "resume")
+        while "mine" not in asked["heads"]:
+            asked = await heard(socket, "resume")
+        assert asked["heads"]["mine"] == [0, 0]
+        await socket.send(text(SessionOutput("mine", 1, (row(1, other),))))
+        await heard(socket, "ack")
+        for _ in range(4):  # and back again, and again: that is no restored machine
+            await socket.send(text(SessionOutput("mine", 1, (row(1),))))
+        await rest_of(socket)
+    assert [one.body for one in await hub.store.read("mine", 0)] == [bytes(row(1, other))]
+    copies = [one for one in await hub.store.sessions(archived=True) if "earlier copy" in one.title]
+    assert len(copies) == 1
+    await still_serves(hub)
+
+
+async def test_a_frame_of_a_gigabyte_is_not_collected_and_a_bomb_not_inflated(
+    hub: RunningHub,
+) -> None:
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bomb = deflate.compress(bytes(32 * 1024 * 1024)) + deflate.flush()
+    # One says that it is a gigabyte, one that it is small.
+    for name, size in (("d-large", 1 << 30), ("d-small", 1000)):
+        message = HEADER.pack(Kind.DEFLATED, 0, size) + bomb[:60_000]
+        async with line(hub, name) as socket:
+            await greet(socket, name)
+            await socket.send(message)
+            await rest_of(socket)
+            assert socket.close_code == 4002
+    async with line(hub) as socket:
+        await greet(socket)
+        part, offset = bytes(60_000), 0
+        with contextlib.suppress(ConnectionClosed):
+            while offset < 1 << 30:
+                await socket.send(HEADER.pack(Kind.PART, 1, offset) + part)
+                offset += len(part)
+        assert offset < 256 * 1024 * 1024  # what the sockets hold, too
+    await still_serves(hub)
+
+
+async def test_answers_that_nobody_asked_for_and_a_hub_s_words_change_nothing(hub: RunningHub) -> None:
+    async with line(hub) as socket:
+        await greet(socket)
+        await socket.send('{"type":"reply","ask":77,"result":{"ended":9}}')
+        await socket.send(text(SessionOutput("mine", 1, (row(1),))))
+        await heard(socket, "ack")
+        await socket.send('{"type":"ack","heads":{"s1":999999},"rows":999999}')
+        await rest_of(socket)
+        assert socket.close_code == 4002
+    await still_serves(hub)
+
+
+async def test_ten_thousand_agents_are_refused_and_none_of_them_is_shown(hub: RunningHub) -> None:
+    agents = tuple(AgentInfo(f"agent-{n}", f"Agent {n}", True) for n in range(10_000))
+    async with line(hub) as socket:
+        await greet(socket)
+        for part in cut(text(AgentsChanged(agents)).encode()):
+            await socket.send(part)
+        await rest_of(socket)
+        assert socket.close_code == 4002
+    async with hub.client(hub.tokens["owner"]) as owner:
+        devices = (await owner.get("/api/daemon/status")).json()["devices"]
+    (evil,) = [one for one in devices if one["device"] == "d-evil"]
+    assert evil["agents"] == []
+
+
+def cut(message: bytes) -> list[bytes]:
+    """A large message in parts, as the link sends it."""
+    size = 60_000
+    pieces = [(n, message[n : n + size]) for n in range(0, len(message), size)]
+    return [
+        HEADER.pack(Kind.LAST_PART if n + size >= len(message) else Kind.PART, 1, n) + piece
+        for n, piece in pieces
+    ]

@@ -6,7 +6,7 @@ import pytest
 from tests.session.playbook import Playbook, Step
 
 from bascule.model.commands import Actor, AnswerGuard, Envelope, SendPrompt
-from bascule.model.errors import InvalidInput, NotSupported, RequestNotFound
+from bascule.model.errors import InvalidInput, RequestNotFound
 from bascule.model.event_values import Usage
 from bascule.model.events import (
     AnyEvent,
@@ -16,14 +16,12 @@ from bascule.model.events import (
     Note,
     PromptQueued,
     PromptSent,
-    SessionEnding,
     SessionReady,
     ToolChanged,
     ToolStarted,
     TurnEnded,
     UsageChanged,
 )
-from bascule.model.lifecycle import Phase
 from bascule.model.settings import Limits
 from bascule.session.commands import carry_out
 from bascule.session.guard_answers import GO_ON, LOOP
@@ -117,17 +115,6 @@ async def test_a_raise_below_what_is_spent_is_refused_and_changes_nothing():
     with pytest.raises(InvalidInput, match="150 are spent already"):
         await answer(book, allowed=120)
     assert book.ledger.record.guard is not None
-
-
-@pytest.mark.row("R15")
-async def test_a_hub_can_end_the_session_but_raise_no_cap():
-    book = book_of(session_cents=100)
-    await book.says(UsageChanged(cost_usd=1.5))
-    far = Actor("ana", "grant-1", via="tower")
-    with pytest.raises(NotSupported, match="not widen its limits"):
-        await answer(book, by=far)
-    assert SessionEnding in kinds(await answer(book, "end", by=far))
-    assert book.phase is Phase.ENDING
 
 
 async def test_an_answer_to_another_question_is_refused():

@@ -246,6 +246,7 @@ async def test_a_permission_nobody_answers_is_denied_in_time():
     assert await book.step() == Step([answer], [b"deny r"], [("permission", "timeout", "deny")])
 
 
+@pytest.mark.row("R10")
 async def test_a_question_nobody_answers_is_closed_in_time():
     book = Playbook(READY, PROMPT, limits=Limits(question_seconds=SOON))  # pyright: ignore
     await book.says(QUESTION)

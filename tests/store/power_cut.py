@@ -68,15 +68,19 @@ class Machine:
             check=True,
         )
 
+    @property
+    def env(self) -> dict[str, str]:
+        """With this, a program's synced files are in `disk`."""
+        return {"LD_PRELOAD": str(self._library), "SYNCED_COPIES": str(self.disk)}
+
     def run_until(self, database: Path, program: Path, last: str) -> Path:
         """The database as it is on the disk when the program had printed `last` and lost power."""
         shutil.copy(database, self.disk / database.name)
-        extra = {"LD_PRELOAD": str(self._library), "SYNCED_COPIES": str(self.disk)}
         child = subprocess.Popen(
             [sys.executable, str(program), str(database)],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, **extra},
+            env={**os.environ, **self.env},
         )
         assert child.stdout is not None
         with child:

@@ -245,6 +245,7 @@ async def test_a_copy_that_is_another_log_is_set_aside_and_both_can_be_read(open
     living = await hub.session("s1")
     assert living is not None
     assert (living.title, living.archived) == ("find the heron", False)
+    assert (living.generation, record.generation) == (1, 0)
     kept = await hub.replica(aside)
     assert kept is not None
     assert (kept.copy_of, kept.device) == ("s1", LAPTOP)

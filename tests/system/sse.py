@@ -19,7 +19,7 @@ class Event:
 
 
 async def stream(
-    server: LiveServer, session: str, *, last: int | None = None, token: str | None = None, **query: Any
+    server: LiveServer, session: str, *, last: int | str | None = None, token: str | None = None, **query: Any
 ) -> AsyncIterator[Event]:
     """Events of one connection, until it ends. `last` is sent as `Last-Event-ID`."""
     headers = {} if last is None else {"last-event-id": str(last)}

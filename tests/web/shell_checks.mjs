@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { count, folderName, moment, money, ordinal, tokens } from '../../src/bascule/web/js/format.js';
+import { count, folderName, moment, money, ordinal, shortCount, tokens } from '../../src/bascule/web/js/format.js';
 import { importKey, keyId, sign, signedText, tidyCode } from '../../src/bascule/web/js/start_signing.js';
 import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/shell/compare/comparison.js';
 import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
 import { deadLink, whenWords } from '../../src/bascule/web/shell/connection/dead_link.js';
-import { browserName } from '../../src/bascule/web/shell/connection/pairing.js';
+import { chainWords, csvOf, isShown, jsonLinesOf } from '../../src/bascule/web/shell/settings/audit_records.js';
+import { answered } from '../../src/bascule/web/shell/settings/push.js';
+import { browserName } from '../../src/bascule/web/shell/connection/browser_name.js';
 import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
 import { filesIn, linesOf, scopeWords } from '../../src/bascule/web/shell/panel/known_changes.js';
 import { draftOf, FIRST_DRAFT, specOf } from '../../src/bascule/web/shell/rules/draft.js';
@@ -38,6 +40,8 @@ test('numbers are said as people say them', () => {
     ['< $0.01', '$1.50', 'api', 'this machine'],
   );
   assert.equal(tokens(900), '900 tokens');
+  assert.equal(tokens(92_176_000), '92M tokens');
+  assert.equal(`${shortCount(26_000)} of ${tokens(1_000_000)}`, '26k of 1M tokens');
 });
 
 test('a moment is a time today, and a day with it before', () => {
@@ -65,6 +69,11 @@ test('a failed start says what happened and how its process ended', () => {
   assert.deepEqual(failureWords({ code: 'LIMIT_REACHED', message: 'Too many.' }, 'Demo', 'tower'), [
     'No more sessions right now',
     'Too many.',
+  ]);
+  const owner = { code: 'OWNER_NEEDED', message: 'tower does not let a hub do this.' };
+  assert.deepEqual(failureWords(owner, 'Demo', 'tower'), [
+    'tower did not take it',
+    'tower does not let a hub do this. Your text is kept.',
   ]);
   assert.equal(failureWords({ code: 'FAILED', message: '' }, 'Demo', 'tower')[0], 'Demo did not start');
   const failure = { code: 0, at: '2026-11-12T14:00:02Z' };
@@ -277,4 +286,37 @@ test('the page signs what the machine checks', async () => {
   }
   assert.equal(tidyCode('o123l-56789-abcde-fghjk-mnpqr-s'), '0123156789ABCDEFGHJKMNPQRS');
   assert.equal(tidyCode('U'.repeat(26)), '');
+});
+
+test('audit records are filtered by who, what and when, the last day included', () => {
+  const now = Date.parse('2026-11-17T12:00:00Z');
+  const one = { n: 1, at: '2026-11-16T15:00:00Z', action: 'permission', decision: 'deny', actor: 'Mira' };
+  const meets = (filter) => isShown(one, filter, now);
+  assert.ok(meets({}) && meets({ who: 'Mira', what: 'Denied', since: '24' }));
+  assert.ok(!meets({ who: 'Ana' }) && !meets({ what: 'Allowed' }) && !meets({ since: '1' }));
+  const between = (first, last) => meets({ since: 'between', first, last });
+  assert.ok(between('2026-11-16', '2026-11-16') && between('', '') && between('', '2026-11-18'));
+  assert.ok(!between('2026-11-18', '') && !between('', '2026-11-14'));
+});
+
+test('an audit chain is said to hold or to be broken, and where', () => {
+  assert.equal(chainWords({ ok: true, count: 1 }), 'Verified: 1 record, each follows from the one before.');
+  const broken = chainWords({ ok: false, count: 56, bad: 57, problem: 'it was changed after it was written' });
+  assert.match(broken, /^Broken at record 57: it was changed after it was written\. Compare /);
+});
+
+test('an audit export runs no formula and keeps each record on its line', () => {
+  const record = { action: 'input', actor: '=cmd()', detail: 'a "b",\nc', session_id: null };
+  const row = { entry: { n: 7, at: '2026-11-16T15:00:00Z', record }, prev_hash: 'a', hash: 'b' };
+  const [head, line, end] = csvOf([row], '-laptop').split('\r\n');
+  assert.ok(head.startsWith('n,at,action,actor,grant_id,address,user_agent,') && head.endsWith(',machine'));
+  assert.equal(line, `7,2026-11-16T15:00:00Z,input,'=cmd(),,,,,,,"a ""b"", c",'-laptop`);
+  assert.equal(end, '');
+  assert.deepEqual(JSON.parse(jsonLinesOf([row, row]).split('\n')[1]), row);
+});
+
+test('a push service that does not answer is said to be the reason', async () => {
+  await assert.rejects(answered(new Promise(() => {}), 1), /push service does not answer\. It belongs/);
+  await assert.rejects(answered(Promise.reject(new Error('no')), 1000), /^Error: no$/);
+  assert.equal(await answered(Promise.resolve('made'), 1000), 'made');
 });

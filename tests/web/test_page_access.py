@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
-from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, wants_command
 from tests.web.screens.make_screens import EMPTY, SCREENS
+from tests.web.spills import spills
 
 from bascule.model.events import PermissionWithdrawn
 
@@ -79,6 +80,9 @@ async def look_over(
             found += [f"{where} is small: {one}" for one in await tab.page.evaluate(SMALL)]
             if await tab.page.evaluate(WIDER):
                 found.append(f"{where} is wider than the phone")
+    for size in (DESKTOP, LAPTOP, PHONE):
+        await tab.page.set_viewport_size(size)
+        found += [f"{name} {size['width']} {one}" for one in await spills(tab.page)]
     return found
 
 

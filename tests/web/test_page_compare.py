@@ -81,5 +81,20 @@ async def test_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, bro
         # The list remembers.
         await tab.turn_to("/compare")
         await expect(page.locator(".compare-overview li")).to_contain_text("kept alpha")
+
+        # One agent alone may have a tree of its own, too.
+        await tab.turn_to("/")
+        await page.get_by_label("Task").fill("write d.txt alone")
+        tree = page.locator(".screen-start .k-tree")
+        await expect(tree).to_have_text(f"In {server.work.name}")
+        await tree.click()
+        await page.get_by_role("menuitemradio", name=re.compile("^In a work tree")).click()
+        await expect(tree).to_have_text("In a work tree")
+        await page.locator(".start__go").click()
+        await tab.says("wrote d.txt")
+        session = (await server.http.get(f"/api/sessions/{page.url.rsplit('/', 1)[-1]}")).json()
+        assert (Path(session["cwd"]) / "d.txt").read_text() == "alone\n"
+        assert session["worktree_of"] == str(server.work)
+        assert not (server.work / "d.txt").exists()
         assert tab.errors == []
         assert tab.strangers == []

@@ -48,7 +48,7 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
     await row.click()
     await tab.says("It burns steadily.")
     closed = tab.page.locator("#composer .closed")
-    await expect(closed).to_contain_text("Begun outside Bascule, read from Claude Code’s own files.")
+    await expect(closed).to_contain_text("Started outside Bascule, read from Claude Code’s own files.")
     await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}")
     await expect(tab.page.locator("#message")).to_be_hidden()
     await expect(tab.page.locator(".side .session-group")).not_to_have_count(0)

@@ -307,6 +307,7 @@ async def test_a_machine_that_asks_to_join_is_announced_everywhere_and_let_in_by
             await expect(card).to_contain_text(words)
         await expect(banner).to_have_count(0)
         await expect(page.locator(".add-machine")).to_contain_text("bascule daemon join")
+        await expect(card.get_by_label("It is")).to_have_count(0)  # nobody is away
         await is_sound(tab, size)
         await card.get_by_role("button", name="The codes match, allow").click()
         await expect(card).to_have_count(0)
@@ -315,6 +316,13 @@ async def test_a_machine_that_asks_to_join_is_announced_everywhere_and_let_in_by
         await card.get_by_role("button", name="Deny").click()
         await tab.told("attic was not let in.")
         assert other.state == "denied"
+        machines.cut(3600)
+        again, _ = machines.hub.services.pairings.ask(asked, "10.0.0.7")
+        await card.get_by_label("It is").select_option("laptop, installed anew")
+        await is_sound(tab, size)
+        await card.get_by_role("button", name="The codes match, allow").click()
+        await expect(card).to_have_count(0)
+        assert (again.state, again.replaces) == ("allowed", LAPTOP)
 
 
 @pytest.mark.row("R20")

@@ -159,6 +159,9 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
     # One that is not there is said not to be, rather than found among what an object inherits.
     await tab.turn_to("/sessions/propertyIsEnumerable")
     await expect(tab.page.locator("#sbar")).to_contain_text("There is no such session here.")
+    await expect(tab.page.locator("#well")).to_be_hidden()
+    await tab.page.locator("#sbar").get_by_role("button", name="New session").click()
+    await expect(tab.page.locator("#task")).to_be_focused()
     assert tab.errors == []
 
 

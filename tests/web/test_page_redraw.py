@@ -12,6 +12,7 @@ from bascule.model.events import ModelChoice, ModelsChanged, SessionReady, Usage
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 DEMO = AgentInfo("demo", "Demo agent", True, demo=True)
+CODEX = AgentInfo("codex", "Codex", True)
 MODELS = ModelsChanged((ModelChoice("opus", "Opus 4.5"), ModelChoice("sonnet", "Sonnet 4.5")))
 
 
@@ -42,7 +43,7 @@ async def test_a_press_on_start_starts_though_the_agents_arrive_before_the_relea
     row = tab.page.get_by_role("group", name="How it starts")
     await expect(row.locator(".start__go")).to_be_visible()
     await row.locator(".start__go").evaluate("(button) => (window.pressed = button)")
-    hub.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", (DEMO,)))
+    hub.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", (DEMO, CODEX)))
     await expect(row.locator(".k-several")).to_be_visible()
     assert await row.locator(".start__go").evaluate("(button) => button === window.pressed")
     assert not tab.errors

@@ -285,10 +285,10 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
 ) -> None:
     async with lantern(tmp_path) as hub:
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/settings/limits")
-        idle = tab.page.locator("tr", has_text="Without a message it ends after")
+        idle = tab.page.locator("tr", has_text="Idle sessions end after")
         await expect(idle).to_contain_text("30 min")
         await idle.get_by_role("button", name="Change").click()
-        field = tab.page.get_by_label("Without a message it ends after, minutes, 0 for no limit")
+        field = tab.page.get_by_label("Idle sessions end after, minutes, 0 for no limit")
         await expect(field).to_have_value("30")
         await field.fill("90")
         await field.press("Enter")
@@ -344,7 +344,7 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         await expect(tab.page.locator(".used")).to_contain_text("$1.50")
         await tab.page.keyboard.press("Escape")
         await tab.turn_to("/settings/audit")
-        await expect(tab.page.locator(".chain")).to_contain_text("the chain holds")
+        await expect(tab.page.locator(".chain")).to_contain_text("Verified")
         every = await tab.page.locator(".audit tbody tr").count()
         await tab.page.get_by_label("What").select_option(label="Revoked")
         await expect(tab.page.locator(".audit tbody tr")).to_have_count(2)  # the tablet and the site

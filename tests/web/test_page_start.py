@@ -10,6 +10,7 @@ from tests.hub.running_hub import RunningHub, until
 from tests.web.axe import serious
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, tell
+from tests.web.spills import spills
 
 from bascule.launch.request import request_of
 from bascule.link.frames import AgentsChanged
@@ -67,6 +68,8 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await page.get_by_role("button", name="Use", exact=True).click()
         await expect(page.locator(".k-folder")).to_contain_text("dotfiles")
         await page.locator(".screen-start .k-model").click()
+        await expect(page.get_by_label("Another model")).to_be_visible()
+        assert await spills(page) == []
         await page.get_by_role("menuitemradio", name="sonnet").click()
         await page.locator(".screen-start .k-mode").click()
         await page.get_by_role("menuitemradio", name="Allow reading").click()

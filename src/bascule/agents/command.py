@@ -10,6 +10,7 @@ from bascule.model.capability import Capability
 from bascule.model.errors import InvalidInput, NotSupported
 
 MAX_VALUE = 256
+PLANNING = "plan"  # what every agent calls the mode in which it changes nothing
 
 _ALLOWED = frozenset(
     {"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"}
@@ -89,6 +90,16 @@ def running_mode(spec: AgentSpec, wanted: str, driver: DriverSpec, offered: tupl
         f"{spec.title} can't be put in mode {wanted[:80]!r} here; choose one of: {', '.join(modes)}.",
         field="mode",
     )
+
+
+def asks_in(spec: AgentSpec, driver: str | None, mode: str) -> bool:
+    """Whether it asks in this mode, as far as its file says so: a mode that nobody knows counts as one that
+    does not."""
+    try:
+        way = spec.driver(driver)
+    except KeyError:
+        return False
+    return mode in (spec.asking_of(way), PLANNING, *way.level_modes.values())
 
 
 def _group(

@@ -142,11 +142,15 @@ class PairingPoll(Body, kw_only=True, frozen=True):
 
 
 class PairingAnswer(Body, kw_only=True, frozen=True):
-    """`code` is the one that the person saw: an answer to another request than that is refused."""
+    """`code` is the one that the person saw: an answer to another request than that is refused.
+
+    `replaces`: a machine that is away and will not come back, as this one is it, installed anew.
+    """
 
     pairing_id: Name
     code: Name
     allow: bool
+    replaces: Annotated[str, Meta(max_length=200)] = ""
 
 
 class LinkBody(Body, kw_only=True, frozen=True):

@@ -34,6 +34,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
     starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
     levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
+    replaced_by: str = ""  # the device that this machine is now, after it was installed anew
 
 
 class DeviceOutcome(View, frozen=True, kw_only=True):

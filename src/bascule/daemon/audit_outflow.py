@@ -14,7 +14,7 @@ from bascule.store.replication import SourceStore
 
 log = logging.getLogger(__name__)
 
-STEP = 64 * 1024  # bytes of records in one frame, unless a single one is larger
+STEP = 16 * 1024  # bytes of records in one frame, unless a single one is larger
 
 
 class Send(Protocol):

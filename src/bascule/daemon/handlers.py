@@ -10,6 +10,13 @@ from bascule.model.commands import Command, Envelope
 
 C = TypeVar("C", bound=Command[Any])
 Run = Callable[[Envelope[C]], Awaitable[Struct]]
+# What carrying it out would let agents do here without asking, as the end of "… does not let a hub".
+# Empty when it widens nothing.
+Widens = Callable[[C], str]
+
+
+def widens_nothing(_: Command[Any]) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,7 @@ class Handler:
     alone: bool = False  # one such command at a time
     reads: bool = False  # changes nothing, so it may be cut short when nobody waits for it any more
     urgent: bool = False  # waits for no other command
+    widens: Widens[Any] = widens_nothing  # needs this machine's owner when a hub elsewhere asks
 
 
 class Handlers:
@@ -40,10 +48,16 @@ class Handlers:
         alone: bool = False,
         reads: bool = False,
         urgent: bool = False,
+        widens: Widens[C] | None = None,
     ) -> None:
+        """Every command says what it `widens`, but those that only read."""
         if command in self._by_type:
             raise ValueError(f"{command.__name__} has a handler already.")
-        self._by_type[command] = Handler(run, stores, once, begins, alone, reads, urgent)
+        if widens is None:
+            if not reads:
+                raise ValueError(f"{command.__name__} does not say what it widens.")
+            widens = widens_nothing
+        self._by_type[command] = Handler(run, stores, once, begins, alone, reads, urgent, widens)
 
     def of(self, command: Command[Any]) -> Handler:
         return self.of_type(type(command))

@@ -20,11 +20,13 @@ from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.inputs import Inputs
 from bascule.daemon.launching import Launching
 from bascule.daemon.own_logs import OwnLogs
+from bascule.daemon.owner_check import OwnerCheck
 from bascule.daemon.parts import Calls, build_parts
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.start_gate import HERE, Does
 from bascule.daemon.start_notices import StartNotices, silent_notices
 from bascule.link.frames import (
+    REMEMBERS_ANSWERS,
     AgentsChanged,
     AnyFrame,
     Ask,
@@ -90,7 +92,8 @@ class Host:
         self._parts = parts = build_parts(inputs, self._calls(), self._one_at_a_time)
         self.sessions, self.tapes = parts.sessions.live, parts.tapes
         self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
-        self._once = IdempotencyKeys(inputs.store)
+        self._owner = OwnerCheck(inputs.store, settings.starts, device, parts.handlers)
+        self._once = IdempotencyKeys(inputs.store, steady)
         self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
@@ -110,6 +113,7 @@ class Host:
             self._check_start,
             self._end_at_machine,
             self._look_at_state,
+            lambda envelope: self._owner.why_not(envelope),
         )
         return Calls(self._check_storage, self._tell, self._go_on, starts)
 
@@ -150,6 +154,7 @@ class Host:
             self._device.name,
             __version__,
             self._machine.agents_at_first_glance(),
+            features=(REMEMBERS_ANSWERS,),
             boot=self._boot,
             attempt=self._attempts,
             store=self._link_name,
@@ -235,11 +240,13 @@ class Host:
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
+        if not handler.begins:  # the gate looks at those that begin an agent
+            await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
-        if handler.once:
-            return await self._once.do(envelope, self._run)
-        return encode(await self._run(envelope))
+        if handler.reads:
+            return encode(await self._run(envelope))
+        return await self._once.do(envelope, self._run, stored=handler.once, kept=not handler.begins)
 
     async def _run(self, envelope: Envelope[Any]) -> Struct:
         handler = self._handlers.of(envelope.command)

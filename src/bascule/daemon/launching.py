@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
-from bascule.agents.command import Launch, build_argv, child_environment, mode_name, running_mode
+from bascule.agents.command import Launch, asks_in, build_argv, child_environment, mode_name, running_mode
 from bascule.agents.locate import SEARCH_SECONDS, locate
 from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages.cages import Cages
@@ -93,6 +93,10 @@ class Launching(Protocol):
 
     def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
         """The agent's own name of a mode that may be set while it runs. Raises `InvalidInput`."""
+        ...
+
+    def asks(self, agent: str, driver: str | None, mode: str) -> bool:
+        """Whether the agent asks in this mode of its own before it acts."""
         ...
 
     def rest_seconds(self, agent: str) -> int:
@@ -200,7 +204,8 @@ class Launcher:
         in_terminal = started.driver == TERMINAL
         trusted = self._trusted.trusts(cwd)
         environment = child_environment(spec, self._environ, terminal=in_terminal, trusted=trusted)
-        caged = self.cages.around(level, spec, words, argv, environment, cwd, spawn_id)
+        made_from = started.worktree_of
+        caged = self.cages.around(level, spec, words, argv, environment, cwd, spawn_id, made_from)
         size = pty if in_terminal else None
         return SpawnPlan(spawn_id, caged.argv, caged.env, cwd, cwd_stat, size, caged.walls)
 
@@ -222,6 +227,9 @@ class Launcher:
     def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
         spec = self._catalogue.get(agent)
         return running_mode(spec, wanted, spec.driver(driver), offered)
+
+    def asks(self, agent: str, driver: str | None, mode: str) -> bool:
+        return asks_in(self._catalogue.get(agent), driver, mode)
 
     def rest_seconds(self, agent: str) -> int:
         history = self._catalogue.get(agent).history

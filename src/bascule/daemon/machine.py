@@ -10,7 +10,7 @@ from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.finding import count_files
 from bascule.daemon.files.panel import git_environment
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.agent_states import AgentStates
@@ -47,6 +47,8 @@ from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
+PAUSED_BY_HUB = "hub"
+
 
 class Machine:
     def __init__(
@@ -73,15 +75,15 @@ class Machine:
         self._pause_mark = Path(settings.data_dir) / "paused"
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ListAgents, self._list_agents)
-        handlers.add(ListConversations, self._list_conversations)
-        handlers.add(ReconnectAgent, self._reconnect, begins=True)
+        handlers.add(ListAgents, self._list_agents, widens=widens_nothing)
+        handlers.add(ListConversations, self._list_conversations, widens=widens_nothing)
+        handlers.add(ReconnectAgent, self._reconnect, begins=True, widens=widens_nothing)
         handlers.add(CheckDirectory, self._check_directory, reads=True)
-        handlers.add(TrustFolder, self._trust)
+        handlers.add(TrustFolder, self._trust, widens=_widened_by_trust)
         handlers.add(ListTrusted, self._list_trusted, reads=True)
         handlers.add(ReadSettings, self._read_settings, reads=True)
-        handlers.add(PauseDevice, self._pause, urgent=True)
-        handlers.add(EndAll, self._end_all, urgent=True)
+        handlers.add(PauseDevice, self._pause, urgent=True, widens=self._widened_by_resuming)
+        handlers.add(EndAll, self._end_all, urgent=True, widens=widens_nothing)
 
     def agents_at_first_glance(self) -> tuple[AgentInfo, ...]:
         """Without their versions, which take a while to ask for."""
@@ -133,12 +135,24 @@ class Machine:
 
     async def _pause(self, envelope: Envelope[PauseDevice]) -> Done:
         if envelope.command.paused:
-            self._pause_mark.touch(mode=0o600)
+            self._mark_paused(by_hub=bool(envelope.by.via))
         else:
             self._pause_mark.unlink(missing_ok=True)
         detail = "paused" if envelope.command.paused else "resumed"
         await self._store.audit([AuditRecord.of(envelope.by, "mode", detail=detail)])
         return Done()
+
+    def _mark_paused(self, *, by_hub: bool) -> None:
+        """A hub may take back its own pause, and none that was made on this machine."""
+        if by_hub and self.paused:
+            return
+        self._pause_mark.touch(mode=0o600)
+        self._pause_mark.write_text(PAUSED_BY_HUB if by_hub else "")
+
+    def _widened_by_resuming(self, command: PauseDevice) -> str:
+        if command.paused or not self.paused or self._pause_mark.read_text() == PAUSED_BY_HUB:
+            return ""
+        return "end a pause that was made there"
 
     @property
     def paused(self) -> bool:
@@ -165,3 +179,7 @@ class Machine:
         except StorageFailed as error:  # they are stopped all the same
             log.warning("that everything was stopped is not in the audit log: %s", error.message)
         return Ended(ended=ended)
+
+
+def _widened_by_trust(command: TrustFolder) -> str:
+    return "trust a folder" if command.trusted else ""

@@ -33,6 +33,7 @@ from bascule.store.replication import OwnLog, SourceStore
 log = logging.getLogger(__name__)
 
 STEP = 64 * 1024  # bytes of rows in one frame, unless a single row is larger
+FIRST_STEP = 4 * 1024  # in the first frame of a line
 WINDOW = 4 * 1024 * 1024
 MAX_WINDOW = 16 * 1024 * 1024  # whatever the hub allows: so much may wait in the line's memory
 LIVE_PRIORITY, REPLAY_PRIORITY = 2, 4
@@ -86,6 +87,7 @@ class Outflow:
         self._catching_up: deque[_Log] = deque()
         self._rest: list[_Log] = []  # the newest last
         self._unacked = self._replayed = 0  # bytes
+        self._sent = 0  # bytes, by this line
         self._turn = 0
         self._ready = False
         self._inbox: deque[Resume | Fetch] = deque()
@@ -250,7 +252,7 @@ class Outflow:
 
     def _send_live(self, known: _Log, rows: list[Row]) -> None:
         """Rows of a log that is sent up to here need not be read again. What finds no room is sent later."""
-        for some in _in_steps(rows):
+        for some in _in_steps(rows, self._step_bytes):
             priority = LIVE_PRIORITY if known.slow == 0 else REPLAY_PRIORITY
             if known.sent != some[0].seq - 1 or not self._has_room(priority):
                 break
@@ -324,11 +326,17 @@ class Outflow:
         few = known.head - known.sent <= FEW_ROWS
         return LIVE_PRIORITY if known.slow == 0 and few and self._is_urgent(known) else REPLAY_PRIORITY
 
+    @property
+    def _step_bytes(self) -> int:
+        """Frames begin small and grow with what was sent. One that is cut off was sent for nothing: on a line
+        that is cut again and again, at least half of what passes is whole frames."""
+        return min(STEP, max(FIRST_STEP, self._sent))
+
     async def _step(self, known: _Log) -> None:
         """Send the next rows of a log that is behind, then let others have their turn."""
         start = known.sent
         try:
-            rows = await self._store.read_some(known.session_id, start, STEP)
+            rows = await self._store.read_some(known.session_id, start, self._step_bytes)
         except BasculeError as error:
             log.warning("session %s is not sent to the hub: %s", known.session_id, error.message)
             known.broken = True
@@ -348,6 +356,7 @@ class Outflow:
         size = sum(len(row.body) for row in rows)
         known.unacked.append(_Unacked(rows[-1].seq, size, priority))
         self._unacked += size
+        self._sent += size
         if priority == REPLAY_PRIORITY:
             self._replayed += size
             known.slow += 1
@@ -361,11 +370,11 @@ def _age(known: _Log) -> tuple[str, str]:
     return known.updated_at, known.session_id
 
 
-def _in_steps(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _in_steps(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
     some: list[Row] = []
     size = 0
     for row in rows:
-        if some and size + len(row.body) > STEP:
+        if some and size + len(row.body) > most:
             yield some
             some, size = [], 0
         some.append(row)

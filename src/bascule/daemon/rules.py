@@ -44,6 +44,8 @@ from bascule.store.rules import Past, RuleBook
 MAX_PAST = 2000  # requests a dry run looks at
 MAX_SHOWN = 50
 MAX_TEXT = 300
+ALLOWS = "add a rule that allows"
+GUARDS = "remove a rule that denies or asks"
 DAMAGED = "A rule can't be read, so until it is removed no rule allows anything. `bascule doctor` says more."
 
 
@@ -85,11 +87,24 @@ class Rules:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListRules, self._list, reads=True)
-        handlers.add(AddRule, self._add)
-        handlers.add(RemoveRule, self._remove)
+        handlers.add(AddRule, self._add, widens=self._widened_by_rule)
+        handlers.add(RemoveRule, self._remove, widens=self._widened_without)
         handlers.add(TryRule, self._try_rule, reads=True)
         handlers.add(TryRequest, self._try_request, reads=True)
         handlers.add(ProposeRules, self._propose, reads=True)
+
+    def _widened_by_rule(self, command: AddRule) -> str:
+        if command.rule.answer == "allow":
+            return ALLOWS
+        return self._widened_without_rule(command.replaces) if command.replaces else ""
+
+    def _widened_without(self, command: RemoveRule) -> str:
+        return self._widened_without_rule(command.rule_id)
+
+    def _widened_without_rule(self, rule_id: str) -> str:
+        """A rule that can't be read counts, too: while it is there, no rule allows anything."""
+        known = {rule.id: rule.answer for rule in self._book.list()}
+        return "" if known.get(rule_id) == "allow" else GUARDS
 
     async def _list(self, envelope: Envelope[ListRules]) -> RuleViews:
         views = [self._view(rule) for rule in self._book.list()]

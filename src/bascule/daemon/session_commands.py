@@ -14,6 +14,7 @@ from bascule.daemon.modes import checked_mode
 from bascule.daemon.processes.agent_states import AgentStates
 from bascule.daemon.start_gate import StartGate
 from bascule.daemon.starting import Starter, tidy_title
+from bascule.daemon.widening import SessionWidening
 from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.model.commands import (
     Actor,
@@ -75,15 +76,20 @@ class SessionCommands:
         self._clock = clock
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(StartSession, self._start, stores=True, once=True, begins=True, alone=True)
-        handlers.add(ResumeSession, self._resume, stores=True, once=True, begins=True, alone=True)
-        handlers.add(RenameSession, self._rename, stores=True, once=True, alone=True)
-        handlers.add(ArchiveSession, self._archive, stores=True, once=True, alone=True)
-        handlers.add(EndSession, self._end, once=True)  # never refused, not even on a full disk
+        widens = SessionWidening(self._sessions, self._launcher).of
+        begins = {"stores": True, "once": True, "begins": True, "alone": True}
+        handlers.add(StartSession, self._start, widens=widens, **begins)
+        handlers.add(ResumeSession, self._resume, widens=widens, **begins)
+        handlers.add(RenameSession, self._rename, stores=True, once=True, alone=True, widens=widens)
+        handlers.add(ArchiveSession, self._archive, stores=True, once=True, alone=True, widens=widens)
+        # Never refused, not even on a full disk.
+        handlers.add(EndSession, self._end, once=True, widens=widens)
         for command in get_args(LiveCommand):
-            handlers.add(command, self._reach, stores=True, once=True)
+            handlers.add(command, self._reach, stores=True, once=True, widens=widens)
 
     async def _start(self, envelope: Envelope[StartSession]) -> SessionBegun:
+        # Which folder's rules hold in a work tree is this machine's to say.
+        envelope = dataclasses.replace(envelope, command=replace(envelope.command, worktree_of=None))
         if envelope.command.worktree:
             return await self._comparing.start_one(envelope)
         return await self._starter.start(envelope)

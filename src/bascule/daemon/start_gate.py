@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from bascule.daemon.device import Device
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.start_memory import StartMemory
 from bascule.daemon.start_notices import StartNotices
 from bascule.daemon.start_views import described, prompt_of, session_of
@@ -29,7 +29,7 @@ from bascule.link.starts import (
     WithdrawStart,
 )
 from bascule.model.commands import Actor, Done, Envelope, ResumeSession, SessionBegun, StartSession
-from bascule.model.errors import ApprovalPending, BasculeError, StartRefused
+from bascule.model.errors import ApprovalPending, BasculeError, OwnerNeeded, StartRefused
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartDecision, WaitingStart
 from bascule.policy.start_approval import Signed, is_remote, judge, needs_approval
@@ -52,6 +52,7 @@ class Does:
     check: Callable[[Envelope[Any]], Awaitable[None]]  # raises what the start would be refused with anyhow
     end: Callable[[str], Awaitable[None]]  # a session, because the person at the machine said so
     changed: Callable[[], None]  # what hubs are told of the starts
+    why_not: Callable[[Envelope[Any]], str]  # it would widen what runs unasked, and a hub asks for it
 
 
 class StartGate:
@@ -74,11 +75,11 @@ class StartGate:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListStarts, self._list, reads=True)
-        handlers.add(DecideStart, self._decide, urgent=True)
-        handlers.add(WithdrawStart, self._withdraw, urgent=True)
-        handlers.add(BlockStarts, self._block, urgent=True)
+        handlers.add(DecideStart, self._decide, urgent=True, widens=widens_nothing)  # refused there
+        handlers.add(WithdrawStart, self._withdraw, urgent=True, widens=widens_nothing)
+        handlers.add(BlockStarts, self._block, urgent=True, widens=widens_nothing)  # refused there
         handlers.add(ReadStartLink, self._read_link, reads=True)
-        handlers.add(AnswerStartLink, self._answer_link, urgent=True)
+        handlers.add(AnswerStartLink, self._answer_link, urgent=True, widens=widens_nothing)  # refused there
 
     async def close(self) -> None:
         for timer in self._timers:
@@ -109,12 +110,13 @@ class StartGate:
             raise
 
     async def _judged(self, envelope: Envelope[Any], view: WaitingStart, reasons: tuple[str, ...]) -> Struct:
+        signed = self._signed(envelope.command)
         verdict = judge(
             self._settings,
             self._device.name,
             remote=True,
             blocked=self._blocked_words(),
-            signed=self._signed(envelope.command),
+            signed=signed,
             reasons=reasons,
         )
         if reasons:
@@ -126,6 +128,10 @@ class StartGate:
                 await self._does.check(envelope)
                 return await self._hold(envelope, view, outside=verdict.confirm == "oob_confirm")
             case "start":
+                # A trusted browser signed how it is to run, and what is held is approved as it is.
+                why_not = "" if signed.browser else self._does.why_not(envelope)
+                if why_not:
+                    raise OwnerNeeded(why_not)
                 return await self._start(envelope, view, notify=verdict.notify)
 
     def check_at_rest(self, by: Actor) -> None:

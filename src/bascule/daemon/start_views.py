@@ -41,6 +41,7 @@ def _what(command: Command[Any]) -> tuple[str, str]:
         case StartSession():
             modes = [command.options.permission_mode]
             modes += ["a terminal"] if command.driver == "terminal" else []
+            modes += [command.options.mode] if command.options.mode else []
             modes += ["asking nothing"] if command.options.skip_permissions else []
             return f"{command.agent} ({', '.join(modes)})", command.cwd
         case StartComparison():

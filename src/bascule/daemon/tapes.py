@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from bascule.daemon.arbiter import Arbiters
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
@@ -40,7 +40,7 @@ class LocalTapes:
         self._arbiters = Arbiters(settings, clock, steady)
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ReadTape, self._read)
+        handlers.add(ReadTape, self._read, widens=widens_nothing)
 
     async def _read(self, envelope: Envelope[ReadTape]) -> TapeRead:
         asked = envelope.command

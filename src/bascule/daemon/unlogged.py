@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.labels import Label, decode_label
 from bascule.daemon.taking_up import TakingUp
@@ -92,8 +92,8 @@ class Unlogged:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListUnlogged, self._list, reads=True)
-        handlers.add(TakeUpProcess, self._take_up_named, alone=True)
-        handlers.add(EndProcess, self._end_named)
+        handlers.add(TakeUpProcess, self._take_up_named, alone=True, widens=widens_nothing)
+        handlers.add(EndProcess, self._end_named, widens=widens_nothing)
 
     async def _list(self, envelope: Envelope[ListUnlogged]) -> UnloggedList:
         return UnloggedList(tuple([await self._described(state) for state in (await self._held()).values()]))

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import random
-import socket as sockets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +20,7 @@ from bascule.link.ladder import Ladder
 from bascule.link.line import Line
 from bascule.link.liveness import Liveness
 from bascule.link.priorities import Priority
+from bascule.link.unsent import keep_little_unsent
 from bascule.link.uplink import UplinkState, UplinkStatus
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
 from bascule.link.wire_names import UnknownAsk
@@ -112,7 +112,7 @@ class Uplink:
             ping_interval=None,  # any byte is a sign of life, and the line asks for one itself
             write_limit=AHEAD,
         )
-        _keep_little_unsent(connection.transport)
+        keep_little_unsent(connection.transport)
         return connection
 
     async def _serve(self, connection: ClientConnection) -> None:
@@ -254,13 +254,6 @@ class Talk:
             if look.ping is not None:
                 self._send(Ping(look.ping, self._clock()))
             await asyncio.sleep(max(0.0, look.again - self._steady()))
-
-
-def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:
-    """What waits in the kernel can't be overtaken: let it be little, where the system allows it."""
-    option = getattr(sockets, "TCP_NOTSENT_LOWAT", 25)
-    with contextlib.suppress(OSError, AttributeError):
-        transport.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, option, AHEAD)
 
 
 def _routes() -> tuple[bytes, ...]:

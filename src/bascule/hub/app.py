@@ -15,7 +15,6 @@ from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
-from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.device_news import tell_devices, tell_news
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
@@ -90,7 +89,6 @@ def build_app(
         limits=limits,
         doors=doors,
         notifier=notifier,
-        sse=sse_encoder(store.epoch),
         page=page,
         steady=steady,
         launches=launches,

@@ -1,10 +1,9 @@
 """The socket of a machine that has joined: frames from its daemon to the switchboard, and back."""
 
 import asyncio
-import contextlib
 import logging
-import socket
 from collections.abc import Coroutine
+from functools import partial
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
@@ -29,6 +28,7 @@ from bascule.link.frames import (
 )
 from bascule.link.line import Line
 from bascule.link.priorities import Priority
+from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
 from bascule.link.wire_names import UnknownAsk
 from bascule.model.errors import StorageFailed
@@ -63,7 +63,7 @@ class DaemonSocket:
         await self._call.receive()
         await self._call.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
         self._connection.stop_keepalive()  # any byte is a sign of life, and the switchboard asks for one
-        self._keep_little_unsent()
+        keep_little_unsent(self._connection.transport)
         leave = self._hub.open_streams.enter(self._call.holder, self._end)
         unwatch = self._hub.feed.on_watched(self._watch_soon)
         self._spawn(self._write(), f"line to {self._device}")
@@ -145,7 +145,12 @@ class DaemonSocket:
         if self._store is None or self._their_store == self._hub.store.link_name:
             return
         self._inflow = inflow = Inflow(
-            self._store, self._device, self._say, self._device_line.end, set_aside=self._set_aside
+            self._store,
+            self._device,
+            self._say,
+            self._device_line.end,
+            set_aside=self._set_aside,
+            skew=partial(self._hub.switchboard.skew, self._device),
         )
         self._device_line.copied, self._device_line.fetch = inflow.waits_for, inflow.fetch
         self._watch_soon()
@@ -167,7 +172,7 @@ class DaemonSocket:
     def _set_aside(self, session_id: str, aside: str | None) -> None:
         """The log was begun again: who reads it has positions that mean nothing any more."""
         log.warning("the log of session %s on %s was replaced; its copy is kept", session_id, self._device)
-        self._hub.replaced(session_id)
+        self._hub.switchboard.spawn(self._hub.feed.begun_again(session_id), f"begin {session_id} again")
         if self._hub.cluster is not None:
             self._hub.cluster.replaced(session_id)
 
@@ -206,11 +211,6 @@ class DaemonSocket:
 
     def _end(self, ending: Ending) -> None:
         self._connection.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)
-
-    def _keep_little_unsent(self) -> None:
-        option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
-        with contextlib.suppress(OSError, AttributeError):
-            self._connection.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, option, AHEAD)
 
 
 async def connect(call: AnyCall) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, cast
 
 from bascule.link.frames import (
+    REMEMBERS_ANSWERS,
     AgentProblem,
     AgentsChanged,
     AgentStatus,
@@ -31,7 +32,7 @@ Send = Callable[[AnyFrame], None]
 Close = Callable[[str], None]
 Fetching = Callable[[str], Awaitable[None]]  # have a found session copied, too
 Copied = Callable[[str, int], Awaitable[None]]  # wait until the copy of a session's log has this row
-WENT_AWAY = "The device went away before it answered."
+WENT_AWAY = "The device went away before it answered. Look whether it was done before you ask again."
 
 
 class Board(Protocol):
@@ -69,6 +70,8 @@ class DeviceLine:
         self.epoch = 0  # until its hello was accepted: the least that it may have
         self.far = False  # it leads through another node, which holds the connection itself
         self.followers: list[Follower] = []
+        self.boot = ""  # names the device's process
+        self.remembers_answers = False  # a command that comes again, with its key, gets the answer it had
         self.over = False
         self.stale = False
         self.heard_at = board.steady()
@@ -102,6 +105,13 @@ class DeviceLine:
                         follower.hear(frame)
             case _:
                 self.ignore(type(frame).__name__)
+
+    def accepted(self, hello: DaemonConnected, epoch: int) -> None:
+        self.device, self.epoch, self.boot = hello.device, epoch, hello.boot
+        self.remembers_answers = REMEMBERS_ANSWERS in hello.features
+
+    def is_of_same_process(self, other: "DeviceLine") -> bool:
+        return bool(self.boot) and self.boot == other.boot
 
     def alive(self) -> None:
         """Something came, be it a single byte."""

@@ -18,6 +18,7 @@ T = TypeVar("T")
 Agents = tuple[AgentInfo, ...]
 NOTE_SECONDS = 30.0  # between two notes of when a device was heard, while it is
 MAX_AGENTS = 200
+CLOCK_OFF = 60.0  # seconds that a clock is off when a person is told
 MAX_NAME = 100
 
 _agents = msgspec.json.Decoder(Agents)
@@ -44,6 +45,10 @@ class DeviceList:
         record = self.book.get(device)
         return None if record is None or record.forgotten else self._status(record, lines.get(device))
 
+    def skew(self, device: str) -> float:
+        seconds = self._record(device).skew_ms / 1000
+        return seconds if abs(seconds) > CLOCK_OFF else 0.0
+
     def agents(self, device: str) -> Agents:
         return self._agents.get(device, ())
 
@@ -65,6 +70,7 @@ class DeviceList:
             running=state.running,
             skew_ms=record.skew_ms,
             needs_update=record.device in self._incompatible,
+            replaced_by=record.replaced_by,
             starts_by_itself=state.starts_by_itself,
             starts=state.starts,
             levels=state.levels,

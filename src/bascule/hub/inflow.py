@@ -70,12 +70,14 @@ class Inflow:
         *,
         window: int = WINDOW,
         set_aside: Callable[[str, str | None], None] = _nobody,
+        skew: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._store = store
         self._device = device
         self._send = send
         self._close = close
         self._told_aside = set_aside
+        self._skew = skew
         self._most = window + MAX_BATCH_BYTES
         self._loop = asyncio.get_running_loop()
         self._received = 0  # bytes that are neither acknowledged nor given up
@@ -199,7 +201,7 @@ class Inflow:
         if self._received > self._most:
             self._end("The device sent more than it may before an acknowledgement.")
             return
-        taking = self._store.take_in(self._device, frame.session_id, frame.first, rows)
+        taking = self._store.take_in(self._device, frame.session_id, frame.first, rows, self._skew())
         taking.add_done_callback(partial(self._taken, frame.session_id, size))
 
     def _taken(self, session_id: str, size: int, done: "asyncio.Future[TakenIn]") -> None:

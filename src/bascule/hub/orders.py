@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from bascule.api.machine_answers import DeviceOutcome
+from bascule.hub.asking import answered, ask_by
 from bascule.link.machine import EndAll, Ended, PauseDevice
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Command, EndSession
@@ -44,7 +45,7 @@ class Orders:
             return await self._keep(device, order, by, None)
         line = self._board.line(device)
         asking = self._board.spawn(
-            self._board.ask_by(line, cast("Command[Any]", order), by, seconds=AT_MOST),
+            ask_by(line, cast("Command[Any]", order), by, seconds=AT_MOST),
             f"{_kind(order)} {device}",
         )
         patience = AT_MOST if line.in_memory else ANSWER_SECONDS
@@ -88,7 +89,7 @@ class Orders:
                 self._book.drop(kept)
                 continue
             number, answer = line.begin(order, kept.by, None, AT_MOST)
-            asked = self._board.answered(line, cast("Command[Any]", order), number, answer, AT_MOST)
+            asked = answered(line, cast("Command[Any]", order), number, answer, AT_MOST)
             asking = self._board.spawn(asked, f"{kept.kind} {kept.device}")
             asking.add_done_callback(lambda done, kept=kept: self._settle(done, kept))
 

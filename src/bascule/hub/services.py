@@ -12,7 +12,8 @@ from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
-from bascule.hub.live.feed import Encoder, Feed
+from bascule.hub.live.feed import Feed
+from bascule.hub.live.positions import epoch_of
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
@@ -23,6 +24,7 @@ from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
+from bascule.model.records import SessionRecord
 from bascule.model.settings import Settings
 from bascule.notify.notifier import Notifier
 from bascule.store.grants import GrantBook
@@ -58,7 +60,6 @@ class Hub:
     limits: LimitsBook
     doors: Doorway
     notifier: Notifier
-    sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     cluster: "Cluster | None" = None  # None: this hub is one process
@@ -73,14 +74,13 @@ class Hub:
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))
 
+    def epoch_of(self, record: SessionRecord) -> str:
+        """Names the history that this session's numbers are of."""
+        return epoch_of(self.store.epoch, record.generation)
+
     def push(self, message: object) -> None:
         """Tell every socket that may see all sessions."""
         data = encode(message)
         self.feed.notify(None, data)
         if self.cluster is not None:
             self.cluster.push(None, data)
-
-    def replaced(self, session_id: str) -> None:
-        """A session's log was begun again: positions in it mean nothing any more."""
-        for listener in list(self.feed.listeners):
-            listener.replaced(session_id)

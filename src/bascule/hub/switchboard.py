@@ -4,13 +4,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from bascule.api.machine_answers import DeviceStatus
+from bascule.hub.asking import GRACE_SECONDS, Asking
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
 from bascule.hub.line_refusals import IN_USE, LATE, OTHER
@@ -18,6 +17,7 @@ from bascule.hub.line_watch import LineWatch
 from bascule.hub.orders import Orders
 from bascule.link.frames import (
     PROTOCOL,
+    REMEMBERS_ANSWERS,
     AgentProblem,
     AgentsChanged,
     AgentStatus,
@@ -31,7 +31,7 @@ from bascule.link.frames import (
 )
 from bascule.link.tape import Tapes
 from bascule.link.versions import agree
-from bascule.model.commands import Actor, Command, SessionBegun, answer_type
+from bascule.model.commands import Actor, Command
 from bascule.model.errors import BasculeError, DeviceOffline, InvalidInput, NotSupported
 from bascule.model.faults import report
 from bascule.store.devices import DeviceBook
@@ -43,15 +43,6 @@ News = AgentStatus | AgentProblem
 NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
-GRACE_SECONDS = 10.0  # after a device was lost, in which commands wait for it to come back
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A device whose line is over. Commands wait for `back` a little while."""
-
-    at: float  # on the steady clock
-    back: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Switchboard:
@@ -82,9 +73,8 @@ class Switchboard:
         self._list = DeviceList(book, clock)
         self._first_wait = first_wait
         self._met = asyncio.Event()
-        self._grace = grace
         self._lines: dict[str, DeviceLine] = {}
-        self._lost: dict[str, Lost] = {}
+        self._asking = Asking(self, grace)
         self._greeters: list[Callable[[DeviceLine], None]] = []
         self._leavers: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
@@ -161,6 +151,10 @@ class Switchboard:
     def status(self, device: str) -> DeviceStatus | None:
         return self._list.one(device, self._lines)
 
+    def skew(self, device: str) -> float:
+        """Seconds that a device's clock is ahead of ours; none while it is nearly right."""
+        return self._list.skew(device)
+
     def is_connected(self, device: str) -> bool:
         return device in self._lines
 
@@ -196,7 +190,24 @@ class Switchboard:
         if device in self._lines:
             raise InvalidInput("This device is connected: stop its daemon first, or it is back at once.")
         await self._list.book.forget(device, by)
-        self._wake(device)
+        self._asking.wake(device)
+        self._tell()
+
+    def check_replaceable(self, device: str) -> None:
+        """Raises `InvalidInput` for a device that is not known, or is here."""
+        if device in self._lines or device == self.this:
+            raise InvalidInput("This device is connected, so no other can be what it was.")
+        if all(device != one.device for one in self.devices()):
+            raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
+
+    async def replace(self, device: str, other: str, by: Actor) -> None:
+        """A machine that was installed anew is another device now. The sessions of the old one stay."""
+        if device in self._lines or device == other:
+            return
+        for waiting in self._list.book.standing(device):
+            self._list.book.drop(waiting)
+        await self._list.book.replace(device, other, by)
+        self._asking.wake(device)
         self._tell()
 
     def _changed(self, device: str) -> DeviceStatus:
@@ -210,60 +221,8 @@ class Switchboard:
     async def ask(
         self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
     ) -> A:
-        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers.
-
-        For a device that was lost just now it waits, unsent, until the device is back.
-        """
-        asked_at = self.steady()
-        line = self._lines.get(device) or await self._reached(device, seconds)
-        left = seconds - (self.steady() - asked_at)
-        return await self.ask_by(line, command, by, key, seconds=left)
-
-    async def _reached(self, device: str, seconds: float) -> DeviceLine:
-        """The line of a device, or its next one if that comes in time. Raises `DeviceOffline`."""
-        until = self.steady() + seconds
-        while device not in self._lines and (lost := self._lost.get(device)) is not None:
-            patience = min(lost.at + self._grace, until) - self.steady()
-            if patience <= 0:
-                break
-            try:
-                async with asyncio.timeout(patience):
-                    await lost.back.wait()
-            except TimeoutError:
-                break
-        return self.line(device)
-
-    def _wake(self, device: str) -> None:
-        """Those who waited for it look again."""
-        lost = self._lost.pop(device, None)
-        if lost is not None:
-            lost.back.set()
-
-    async def ask_by(
-        self, line: DeviceLine, command: Command[A], by: Actor, key: str | None = None, *, seconds: float
-    ) -> A:
-        number, answer = line.begin(command, by, key, seconds)
-        answered = await self.answered(line, command, number, answer, seconds)
-        if line.copied is not None and isinstance(answered, SessionBegun) and answered.waiting is None:
-            await line.copied(answered.session_id, answered.seq)  # an answer may overtake its rows
-        return answered
-
-    async def answered(
-        self,
-        line: DeviceLine,
-        command: Command[A],
-        number: int,
-        answer: "asyncio.Future[bytes]",
-        seconds: float,
-    ) -> A:
-        """The answer to a command that was sent."""
-        try:
-            async with asyncio.timeout(seconds):
-                return msgspec.json.decode(await answer, type=answer_type(type(command)))
-        except TimeoutError:
-            raise DeviceOffline(f"The device did not answer within {seconds:g} seconds.") from None
-        finally:
-            line.leave(number)
+        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+        return await self._asking.ask(device, command, by, key, seconds)
 
     def line(self, device: str) -> DeviceLine:
         """Raises `DeviceOffline`."""
@@ -273,6 +232,13 @@ class Switchboard:
         status = self.status(device)
         if status is None:
             raise DeviceOffline(NO_DEVICE)
+        if status.replaced_by:
+            now = self.status(status.replaced_by)
+            raise DeviceOffline(
+                f"{status.name} was replaced by {now.name if now else 'another machine'}. "
+                "Its sessions stay here to be read; begin a new one on the other machine.",
+                device=device,
+            )
         heard = f", last heard at {status.last_heard}" if status.last_heard else ""
         raise DeviceOffline(
             f"{status.name} is not connected{heard}: start its daemon and try again.",
@@ -329,7 +295,7 @@ class Switchboard:
     def _accept(self, line: DeviceLine, hello: DaemonConnected) -> None:
         older = self._lines.get(hello.device)
         record = self._list.accept(hello, line.epoch)
-        line.device, line.epoch = hello.device, record.epoch
+        line.accepted(hello, record.epoch)
         self._lines[hello.device] = line
         if older is not None and older is not line:
             older.end("superseded")
@@ -349,7 +315,7 @@ class Switchboard:
         self.orders.deliver(line)  # before anybody else can ask
         for greet in self._greeters:
             greet(line)
-        self._wake(hello.device)
+        self._asking.wake(hello.device)
         self._tell()
 
     def take_far(self, line: DeviceLine, hello: DaemonConnected) -> bool:
@@ -357,13 +323,13 @@ class Switchboard:
         current = self._lines.get(hello.device)
         if line.over or (current is not None and not current.far):
             return False
-        line.device = hello.device
+        line.accepted(hello, line.epoch)
         self._list.heard_elsewhere(hello)
         self._lines[hello.device] = line
         if current is not None and current is not line:
             current.end("superseded")
         self._met.set()
-        self._wake(hello.device)
+        self._asking.wake(hello.device)
         self._tell()
         return True
 
@@ -373,7 +339,8 @@ class Switchboard:
 
     def hello_of(self, device: str) -> DaemonConnected:
         """What a device that is connected said of itself, for another node."""
-        return self._list.hello_of(device)
+        features = (REMEMBERS_ANSWERS,) if self.line(device).remembers_answers else ()
+        return replace(self._list.hello_of(device), features=features)
 
     def books_changed(self) -> None:
         """Other nodes have changed what is known of devices."""
@@ -416,7 +383,7 @@ class Switchboard:
         """A line is over. One that had been superseded changes nothing."""
         if self._lines.get(line.device) is line:
             del self._lines[line.device]
-            self._lost[line.device] = Lost(self.steady())
+            self._asking.lost(line.device)
             if not line.far:
                 self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
             for left in self._leavers:

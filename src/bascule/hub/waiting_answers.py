@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bascule.api.request_answers import AnswerGiven
+from bascule.hub.asking import answered
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.switchboard import Switchboard
@@ -171,7 +172,7 @@ class WaitingAnswers:
             by = replace(answer.by, given_at=answer.made_at)
             number, reply = line.begin(command, by, None, ANSWER_SECONDS)
             sent = self.book.note_sent(answer, self._now())
-            asked = self._board.answered(line, cast("Command[Any]", command), number, reply, ANSWER_SECONDS)
+            asked = answered(line, cast("Command[Any]", command), number, reply, ANSWER_SECONDS)
             asking = self._board.spawn(asked, f"answer {answer.id}")
             asking.add_done_callback(lambda done, sent=sent: self._heard(done, sent))
 

@@ -46,6 +46,7 @@ Agents = Annotated[tuple[AgentInfo, ...], Meta(max_length=1000)]
 
 
 PROTOCOL = 1  # the version of the link that this code speaks
+REMEMBERS_ANSWERS = "remembers_answers"  # a feature: a command that comes again with its key is done once
 
 
 class Versions(Struct, frozen=True):

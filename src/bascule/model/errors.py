@@ -124,6 +124,12 @@ class StartRefused(CallerError):
     code = "START_REFUSED"
 
 
+class OwnerNeeded(CallerError):
+    """It would let agents do more without asking, and only the owner of the machine may decide that."""
+
+    code = "OWNER_NEEDED"
+
+
 class ApprovalPending(CallerError):
     """It is not done yet, and is done once somebody approves it on the machine."""
 

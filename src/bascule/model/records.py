@@ -54,6 +54,7 @@ class SessionRecord(Struct, omit_defaults=True):
     updated_at: str = ""
     created_by: str = ""
     seq: int = 0
+    generation: int = 0  # how often the log was begun again; `seq` is of this one
     started_at: str = ""  # when this run of the agent began
     started_seq: int = 0  # of the newest session_started: names this run of the agent
     spawned: bool = False  # this run's process has been started

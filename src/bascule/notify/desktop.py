@@ -4,7 +4,9 @@ Needs `desktop-notifier` (the extra `bascule[desktop]`), which is imported when 
 """
 
 import asyncio
+import html
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -36,7 +38,14 @@ async def show(
         async with asyncio.timeout(SERVICE_SECONDS):
             await _show(title, body, actions, seconds)
     except Exception as error:  # noqa: BLE001 - what a desktop's service may raise is not ours to know
+        forget()  # the desktop may be another one by the next time
         log.info("no desktop notification: %s", error or type(error).__name__)
+
+
+def forget() -> None:
+    """The next notification connects to the desktop anew."""
+    global _notifier
+    _notifier = None
 
 
 async def _show(
@@ -49,7 +58,9 @@ async def _show(
     if _notifier is None:
         _notifier = kit.DesktopNotifier(app_name="Bascule")
     buttons = [kit.Button(title=name, on_pressed=_pressed(name, act)) for name, act in actions.items()]
-    await _notifier.send(title=title, message=body, buttons=buttons, timeout=round(seconds))
+    # On Linux the body may hold markup; links and images that somebody wrote into a prompt stay text.
+    words = html.escape(body, quote=False) if sys.platform == "linux" else body
+    await _notifier.send(title=title, message=words, buttons=buttons, timeout=round(seconds))
 
 
 def _pressed(name: str, act: Callable[[], Awaitable[None]]) -> Callable[[], None]:

@@ -1,7 +1,7 @@
 """Carries out a person's answer to a guard rail: goes on with a higher cap, or ends the session."""
 
 from bascule.model.commands import Actor, AnswerGuard
-from bascule.model.errors import InvalidInput, NotSupported, RequestNotFound
+from bascule.model.errors import InvalidInput, RequestNotFound
 from bascule.model.events import GuardAnswered, GuardAsked, PromptQueued
 from bascule.session.queueing import next_to_send
 from bascule.session.supervisor import Supervisor, new_id
@@ -9,10 +9,6 @@ from bascule.store.base import AuditRecord
 
 GO_ON = "Go on where you were stopped."
 LOOP = "You repeated the same call with the same outcome. Go on, and try something else."
-NOT_FROM_AFAR = (
-    "A cap is raised on the machine that set it: by its own page, or in its settings. "
-    "A hub can end the session, not widen its limits."
-)
 
 
 async def answer_guard(supervisor: Supervisor, command: AnswerGuard, by: Actor) -> None:
@@ -26,7 +22,7 @@ async def answer_guard(supervisor: Supervisor, command: AnswerGuard, by: Actor) 
         if ending is not None:
             await supervisor.ledger.answer(ending)
         return
-    most = _raised(guard, command, by)
+    most = _raised(guard, command)
     answered = GuardAnswered(guard.guard_id, "go_on", by.name, most)
     supervisor.guarding.answered()
     detail = f"{guard.kind}: raised to {most}" if most else f"{guard.kind}: goes on"
@@ -35,12 +31,10 @@ async def answer_guard(supervisor: Supervisor, command: AnswerGuard, by: Actor) 
     await supervisor.ledger.answer(committed)
 
 
-def _raised(guard: GuardAsked, command: AnswerGuard, by: Actor) -> int:
+def _raised(guard: GuardAsked, command: AnswerGuard) -> int:
     """The cap from now on; 0 for a loop, which has none."""
     if guard.kind == "loop":
         return 0
-    if by.via:
-        raise NotSupported(NOT_FROM_AFAR)
     most = command.allowed or max(guard.allowed * 2, guard.spent + guard.allowed)
     if most <= guard.spent:
         raise InvalidInput(

@@ -86,10 +86,10 @@ class DatabaseStore(DatabaseReads):
         return promise
 
     def take_in(
-        self, device: str, session_id: str, first: int, rows: list[bytes]
+        self, device: str, session_id: str, first: int, rows: list[bytes], skew: float = 0.0
     ) -> "asyncio.Future[TakenIn]":
         promise: asyncio.Future[TakenIn] = self._loop.create_future()
-        self._put(TakeInStep(promise, Incoming(device, session_id, first, rows)), promise)
+        self._put(TakeInStep(promise, Incoming(device, session_id, first, rows, skew)), promise)
         return promise
 
     def barrier(self) -> "asyncio.Future[None]":

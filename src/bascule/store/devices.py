@@ -20,12 +20,12 @@ from bascule.store.transaction import Transaction
 log = logging.getLogger(__name__)
 
 COLUMNS = (
-    *("device", "name", "added_at", "given_name", "grant_id", "store", "epoch", "boot", "attempt"),
-    *("heard_at", "skew_ms", "version", "agents", "state", "added_by", "replaced_by", "forgotten"),
+    *("device", "name", "added_at", "given_name", "store", "epoch", "boot", "attempt"),
+    *("heard_at", "skew_ms", "version", "agents", "state", "replaced_by", "forgotten"),
 )
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM devices ORDER BY n"
-CHOSEN = ("given_name", "added_by", "replaced_by")  # by people, perhaps at another node
+CHOSEN = ("given_name", "replaced_by")  # by people, perhaps at another node
 KEPT = [name for name in COLUMNS if name not in ("device", "added_at")]
 PUT = f"""
 INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
@@ -55,7 +55,6 @@ class DeviceRecord(Struct, frozen=True):
     name: str  # what it calls itself
     added_at: str
     given_name: str = ""  # what a person calls it
-    grant_id: str = ""  # the grant it connects with
     store: str = ""  # names its database
     epoch: int = 0  # counts its connections
     boot: str = ""
@@ -65,8 +64,7 @@ class DeviceRecord(Struct, frozen=True):
     version: str = ""
     agents: bytes = b"[]"
     state: bytes = b"{}"
-    added_by: str = ""
-    replaced_by: str = ""
+    replaced_by: str = ""  # the device that this machine is now
     forgotten: bool = False
 
     @property

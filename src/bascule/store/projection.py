@@ -131,8 +131,9 @@ class SessionState:
     def take_in(self, log: list[Logged], bodies: list[bytes], device: str) -> None:
         """Rows of a log that another device writes. Whose it is, the rows themselves can't change."""
         self._extend(log, range(log[0].seq, log[0].seq + len(log)), bodies)
-        if self.row.record.device != device:
-            self.row.record.device, self._row_changed = device, True
+        record, generation = self.row.record, self.replica.generation if self.replica else 0
+        if (record.device, record.generation) != (device, generation):
+            record.device, record.generation, self._row_changed = device, generation, True
 
     def _extend(self, log: list[Logged], numbers: range, bodies: list[bytes]) -> None:
         self._tail += log

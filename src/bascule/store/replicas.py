@@ -6,10 +6,10 @@ from bascule.store.connection import Connection
 from bascule.store.replication import Heads, OwnLog, Replica
 from bascule.store.rows import LIVE_PHASES, checksum
 
-COLUMNS = "session_id, device, copy_of, gone, fold_version"
+COLUMNS = "session_id, device, copy_of, gone, fold_version, generation"
 ANY = "SELECT 1 FROM replicas LIMIT 1"
 ONE = f"SELECT {COLUMNS} FROM replicas WHERE session_id = ?"
-PUT = f"INSERT OR REPLACE INTO replicas ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+PUT = f"INSERT OR REPLACE INTO replicas ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 DROP = "DELETE FROM replicas WHERE session_id = ?"
 HEADS = """
 SELECT replicas.session_id, events.seq, events.crc FROM replicas JOIN events
@@ -50,8 +50,8 @@ def replica(connection: Connection, session_id: str) -> Replica | None:
     values = connection.execute(ONE, (session_id,)).fetchone()
     if values is None:
         return None
-    name, device, copy_of, gone, fold_version = values
-    return Replica(name, device, copy_of, bool(gone), fold_version)
+    name, device, copy_of, gone, fold_version, generation = values
+    return Replica(name, device, copy_of, bool(gone), fold_version, generation)
 
 
 def put(connection: Connection, one: Replica) -> None:

@@ -21,6 +21,7 @@ class Replica(NamedTuple):
     copy_of: str | None = None
     gone: bool = False  # the device no longer has it
     fold_version: str | None = None  # some of its rows are not understood; the vocabulary they were read with
+    generation: int = 0  # how often its log was begun again
 
 
 class TakenIn(NamedTuple):
@@ -95,10 +96,11 @@ class ReplicaStore(Protocol):
     """The hub's half."""
 
     def take_in(
-        self, device: str, session_id: str, first: int, rows: list[bytes]
+        self, device: str, session_id: str, first: int, rows: list[bytes], skew: float = 0.0
     ) -> "asyncio.Future[TakenIn]":
         """Add rows to the copy of a device's log; those it has already are compared and skipped.
 
+        `skew`: seconds that the device's clock is ahead, so that the session stands in the list by our clock.
         They are stored as they came and survive a power cut after the next `barrier`. The future fails with
         `OwnerMismatch` when the log is not this device's, with `Diverged` when a row differs from the copy,
         with `StoreConflict` when rows are missing before the first, with `InvalidInput` when these are no

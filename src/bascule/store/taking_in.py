@@ -7,6 +7,7 @@ event that this version does not know is kept, and folded again once a newer ver
 import re
 import secrets
 from collections.abc import Iterator
+from datetime import datetime
 from zlib import crc32
 
 import msgspec
@@ -53,11 +54,14 @@ _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 class Incoming:
     """Rows as a device sent them, from number `first` on."""
 
-    def __init__(self, device: str, session_id: str, first: int, rows: list[bytes]) -> None:
+    def __init__(
+        self, device: str, session_id: str, first: int, rows: list[bytes], skew: float = 0.0
+    ) -> None:
         self.device = device
         self.session_id = session_id
         self.first = first
         self.rows = rows
+        self.skew = skew
         self.log: list[Logged] = []
         self.understood = True
 
@@ -100,7 +104,16 @@ def take_in(transaction: Transaction, incoming: Incoming) -> TakenIn:
     if new:
         _keep(transaction, state, replica, incoming.understood)
         state.take_in(incoming.log[known:], incoming.rows[known:], device)
+        if incoming.skew:
+            state.row.record.updated_at = _by_our_clock(incoming.log[-1].at, incoming.skew)
     return TakenIn(state.row.record.seq, new, replicas.count_rows(transaction.connection, device, new))
+
+
+def _by_our_clock(at: str, skew: float) -> str:
+    try:
+        return timestamp(datetime.fromisoformat(at).timestamp() - skew)
+    except ValueError:  # a time that no calendar has; the row keeps it
+        return at
 
 
 def _owned(state: SessionState, device: str) -> Replica:
@@ -159,7 +172,7 @@ def set_aside(transaction: Transaction, device: str, session_id: str, now: float
     if state.row.record.seq == 0:
         return None
     if state.row.record.found:
-        found.delete(transaction, session_id)
+        _begin_again(transaction, replica)
         return None
     transaction.write_now(session_id)
     copies = transaction.connection.execute(replicas.COPIES, (session_id,)).fetchone()[0]
@@ -169,13 +182,18 @@ def set_aside(transaction: Transaction, device: str, session_id: str, now: float
     head = copy.row.record.seq
     _close(copy, TEXT.format(device=device, head=head), timestamp(now))
     transaction.touch(copy)
-    found.delete(transaction, session_id)
+    _begin_again(transaction, replica)
     return copy.session_id
+
+
+def _begin_again(transaction: Transaction, replica: Replica) -> None:
+    found.delete(transaction, replica.session_id)
+    replicas.put(transaction.connection, replica._replace(gone=False, generation=replica.generation + 1))
 
 
 def _copied(transaction: Transaction, session_id: str, replica: Replica) -> SessionState:
     name = secrets.token_hex(8)
-    aside = replica._replace(session_id=name, copy_of=session_id, gone=False)
+    aside = replica._replace(session_id=name, copy_of=session_id, gone=False, generation=0)
     replicas.put(transaction.connection, aside)
     copy = transaction.empty(name)
     copy.replica = aside

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bascule.agents.own_files import place_path
 from bascule.agents.spec import AgentSpec
@@ -13,6 +14,7 @@ from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.program_files import named_ports, path_folders, program_files
 from bascule.daemon.cages.reach import Needs, Reach, reach_of
 from bascule.daemon.cages.temp_folders import TempFolders
+from bascule.daemon.cages.work_tree import git_folders
 from bascule.model.capability import Capability, is_above, lower
 from bascule.model.errors import BadDirectory, NotSupported
 from bascule.model.settings import Settings
@@ -20,6 +22,12 @@ from bascule.policy.directories import inside
 from bascule.transport.keeper_messages import Cage as Walls
 
 PACKAGE = "{bascule}"
+GIT_FILES = ("config", "ignore", "attributes")
+# The person's settings of git, without which it does nothing at all; not their stored passwords.
+GIT_SETTINGS = (
+    "~/.gitconfig",
+    *(f"{base}/git/{name}" for base in ("~/.config", "$XDG_CONFIG_HOME") for name in GIT_FILES),
+)
 
 
 class Caged(Struct, frozen=True):
@@ -98,15 +106,19 @@ class Cages:
         env: Mapping[str, str],
         cwd: str,
         name: str,
+        made_from: str | None = None,
     ) -> Caged:
-        """The walls for this command line. `words`: the program and its agent file's words."""
+        """The walls for this command line. `words`: the program and its agent file's words; `made_from`: the
+        folder whose work tree `cwd` is."""
         if level == "full":
             return Caged(tuple(argv), dict(env), None)
         temp = self.temp.of(name)
         env = {**env, "TMPDIR": temp}
         for variable, value in spec.cage.set.items():
             env[variable] = value.replace("{temp}", temp)
-        reach = reach_of(level, self._needs(spec, words, env, temp))
+        git = git_folders(cwd, made_from)
+        needs = replace(self._needs(spec, words, env, temp), git_reads=git.reads, git_writes=git.writes)
+        reach = reach_of(level, needs)
         if name:
             self._make_folders(spec, env, name)
         return self._closed_in(reach, argv, env, cwd)
@@ -124,7 +136,8 @@ class Cages:
                 raise NotSupported(f"There is no cage on this machine: {cage.problem}.")
 
     def _needs(self, spec: AgentSpec, words: Sequence[str], env: Mapping[str, str], temp: str) -> Needs:
-        reads = [_package_folder() if one == PACKAGE else place_path(one, env) for one in spec.cage.reads]
+        places = (*spec.cage.reads, *GIT_SETTINGS)
+        reads = [_package_folder() if one == PACKAGE else place_path(one, env) for one in places]
         writes = [place_path(one, env) for one in spec.cage.writes]
         return Needs(
             programs=program_files(words, env),

@@ -16,10 +16,9 @@ SHARED_PREFIXES = (
     "/opt",
     "/opt/homebrew",
     "/opt/local",
-    "/home/linuxbrew/.linuxbrew",
     "/run/current-system/sw",
 )
-_OWN_PREFIXES = (".local", ".nix-profile")  # the same, below the home folder
+SHARED_NAMES = (".local", ".nix-profile", ".linuxbrew")  # the same, wherever they are
 
 
 def program_files(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
@@ -77,13 +76,9 @@ def _package(path: str, env: Mapping[str, str]) -> Iterator[str]:
         yield "/".join(parts[: parts.index("node_modules") + 1])
     elif len(parts) > 3 and parts[-2] == "bin":
         prefix = "/".join(parts[:-2])
-        if not _holds_home(prefix, env) and not _is_shared(prefix, env):
+        is_shared = prefix in SHARED_PREFIXES or os.path.basename(prefix) in SHARED_NAMES
+        if not is_shared and not _holds_home(prefix, env):
             yield prefix
-
-
-def _is_shared(prefix: str, env: Mapping[str, str]) -> bool:
-    home = env.get("HOME", "").rstrip("/")
-    return prefix in (*SHARED_PREFIXES, *(f"{home}/{name}" for name in _OWN_PREFIXES))
 
 
 def _holds_home(folder: str, env: Mapping[str, str]) -> bool:

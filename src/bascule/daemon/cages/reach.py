@@ -54,6 +54,8 @@ class Needs(Struct, frozen=True):
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()  # its settings, conversations and caches
     temp: str = ""  # a folder of this process alone
+    git_reads: tuple[str, ...] = ()  # of the repository whose work tree the project is
+    git_writes: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()  # of its model and its proxies, from its environment
 
 
@@ -71,6 +73,8 @@ def reach_of(level: Capability, needs: Needs) -> Reach:
     rules += [("rx", path) for path in (*LOADERS, *needs.programs)]
     rules += [("rwi", path) for path in DEVICES]
     rules += [("rw" if level == "read_only" else "rwx", path) for path in needs.writes]
+    rules += [(common, path) for path in needs.git_reads]
+    rules += [("rw" if level == "project_scoped" else "r", path) for path in needs.git_writes]
     if needs.temp:
         rules.append(("rw" if level == "read_only" else "rwx", needs.temp))
     rules.append(("rwx" if level == "project_scoped" else common, PROJECT))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.files.git_actions import Repository
 from bascule.daemon.files.pull_request import PullRequests
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.link.git import (
     CommitFiles,
     Committed,
@@ -42,11 +42,11 @@ class GitPanel:
         self._turn = asyncio.Lock()
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(StageFiles, self._stage, stores=True)
-        handlers.add(RevertFile, self._revert, stores=True, once=True)
-        handlers.add(CommitFiles, self._commit, stores=True, once=True)
+        handlers.add(StageFiles, self._stage, stores=True, widens=widens_nothing)
+        handlers.add(RevertFile, self._revert, stores=True, once=True, widens=widens_nothing)
+        handlers.add(CommitFiles, self._commit, stores=True, once=True, widens=widens_nothing)
         handlers.add(PlanPullRequest, self._plan, reads=True)
-        handlers.add(OpenPullRequest, self._open, stores=True, once=True)
+        handlers.add(OpenPullRequest, self._open, stores=True, once=True, widens=widens_nothing)
 
     async def _stage(self, envelope: Envelope[StageFiles]) -> Done:
         command = envelope.command

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 
-from bascule.daemon.files.confined import ConfinedFolder
+from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.file_writing import write_file
 from bascule.daemon.files.folder_listing import is_binary, list_files, read_bytes
@@ -15,6 +15,8 @@ from bascule.model.fields import MAX_TEXT
 from bascule.model.settings import Settings
 
 ENDINGS = (".md", ".markdown", ".toml")
+# Settings of agents and programs are such files, too, and a hub names the folder.
+WRITES = "write prompt files"
 MAX_FOLDERS = 500
 MAX_DEPTH = 8
 MAX_ALL = 32 * 1024 * 1024  # bytes of one import
@@ -28,7 +30,7 @@ class PromptFolders:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ReadPromptFiles, self._read, alone=True, reads=True)
-        handlers.add(WritePromptFiles, self._write, alone=True)
+        handlers.add(WritePromptFiles, self._write, alone=True, widens=lambda _: WRITES)
 
     async def _read(self, envelope: Envelope[ReadPromptFiles]) -> PromptFiles:
         return await asyncio.to_thread(self._read_all, envelope.command.folder)
@@ -53,6 +55,7 @@ class PromptFolders:
         failed: list[PromptFile] = []
         for file in files:
             try:
+                _check_name(file.path)
                 write_file(confined, file.path, file.text.encode())
             except CallerError as error:
                 failed.append(PromptFile(file.path, problem=error.message))
@@ -61,6 +64,13 @@ class PromptFolders:
     def _confined(self, folder: str) -> tuple[str, ConfinedFolder]:
         real, _ = check_directory(folder, self._roots(), self._own)
         return real, ConfinedFolder(real, self._own)
+
+
+def _check_name(path: str) -> None:
+    """Whatever the folder: a prompt is no program, and no hidden file."""
+    name = path.rpartition("/")[2]
+    if name.startswith(".") or not name.endswith(ENDINGS):
+        raise FileForbidden(f"{path!r} is no name of a prompt: it ends with {', '.join(ENDINGS)}.")
 
 
 def _paths_in(confined: ConfinedFolder) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from bascule.daemon.found.feedback import Feedback
 from bascule.daemon.found.known_sessions import KnownSession, command_for
 from bascule.daemon.found.scan import Scan
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.link.found import (
     MAX_LISTED,
     AwaitFeedback,
@@ -99,11 +99,11 @@ class FoundSessions:
     # Looking
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ListFound, self._list)
+        handlers.add(ListFound, self._list, widens=widens_nothing)
         handlers.add(SearchFound, self._search, reads=True)
-        handlers.add(FollowFound, self._follow_named)
+        handlers.add(FollowFound, self._follow_named, widens=widens_nothing)
         handlers.add(AwaitFeedback, self._feedback.news, reads=True)
-        handlers.add(TakeFeedback, self._feedback.take, stores=True)
+        handlers.add(TakeFeedback, self._feedback.take, stores=True, widens=widens_nothing)
 
     async def _list(self, envelope: Envelope[ListFound]) -> FoundList:
         command = envelope.command

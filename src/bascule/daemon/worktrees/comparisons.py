@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.git import GitFailed
-from bascule.daemon.handlers import Handlers
+from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.starting import Starter, tidy_title
+from bascule.daemon.widening import widened_by_comparison
 from bascule.daemon.worktrees import trees as worktrees
 from bascule.daemon.worktrees.trees import DoesNotApply, Repository, Surroundings, Tree
 from bascule.link.comparisons import (
@@ -65,12 +66,19 @@ class Comparing:
         self._turn = asyncio.Lock()
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(StartComparison, self.start, stores=True, begins=True, alone=True)
+        handlers.add(
+            StartComparison,
+            self.start,
+            stores=True,
+            begins=True,
+            alone=True,
+            widens=widened_by_comparison,
+        )
         handlers.add(ListComparisons, self._list, reads=True)
         handlers.add(ReadComparison, self._read, reads=True)
         handlers.add(ReadContestant, self._changes, reads=True)
-        handlers.add(KeepContestant, self._keep)
-        handlers.add(RemoveTrees, self._remove)
+        handlers.add(KeepContestant, self._keep, widens=widens_nothing)
+        handlers.add(RemoveTrees, self._remove, widens=widens_nothing)
 
     async def _list(self, envelope: Envelope[ListComparisons]) -> Comparisons:
         return Comparisons(await self._book.list())

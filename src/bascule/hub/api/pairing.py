@@ -24,7 +24,9 @@ async def list_waiting(call: AnyCall) -> PairingList:
 
 async def answer(call: Call[PairingAnswer]) -> Done:
     body = call.body
-    question = AnswerPairing(body.pairing_id, body.code, body.allow, call.by.name)
+    question = AnswerPairing(body.pairing_id, body.code, body.allow, call.by.name, body.replaces)
+    if body.allow and body.replaces:
+        call.hub.switchboard.check_replaceable(body.replaces)
     return await decide_anywhere(call.hub, question, Done)
 
 

@@ -212,7 +212,7 @@ async def entries(call: Call[PageQuery]) -> EntriesPage:
         entries=[Raw(entry) for entry in page.entries],
         before=page.before,
         after=page.after,
-        epoch=hub.store.epoch,
+        epoch=hub.epoch_of(call.record),
     )
 
 

@@ -15,7 +15,7 @@ from bascule.hub.door.links import LinkNotFound
 from bascule.hub.door.pairings import Pairing, PairingNotFound
 from bascule.hub.services import Hub
 from bascule.model.codec import encode
-from bascule.model.commands import Done
+from bascule.model.commands import Actor, Done
 from bascule.model.errors import BasculeError, DeviceOffline, NotSupported
 
 A = TypeVar("A")
@@ -28,6 +28,7 @@ class AnswerPairing(Struct, frozen=True):
     code: str
     allow: bool
     by: str
+    replaces: str = ""
 
 
 class RedeemLink(Struct, frozen=True):
@@ -55,7 +56,13 @@ async def decide(hub: Hub, question: Question) -> Any:
         case PairingPoll():
             return await _poll(hub, question)
         case AnswerPairing():
-            hub.pairings.answer(question.pairing_id, question.code, allow=question.allow, by=question.by)
+            hub.pairings.answer(
+                question.pairing_id,
+                question.code,
+                allow=question.allow,
+                by=question.by,
+                replaces=question.replaces,
+            )
             return Done()
         case RedeemLink():
             return await _redeem(hub, question)
@@ -111,11 +118,13 @@ async def _poll(hub: Hub, question: PairingPoll) -> PairingState:
 async def _admit(hub: Hub, pairing: Pairing) -> str:
     """The machine's grant, made only when the machine is there to take it. It replaces an earlier one."""
     grants, asked = hub.grants, pairing.asked
-    earlier = [one.id for one in grants.list() if one.device == asked.device]
+    earlier = [one.id for one in grants.list() if one.device in {asked.device, pairing.replaces} - {""}]
     name = "".join(letter for letter in asked.name if letter.isprintable()).strip()[:100] or "machine"
     _, secret = await grants.create(name, "daemon", device=asked.device, by=pairing.by)
     for grant_id in earlier:
         await grants.revoke(grant_id, by=pairing.by)
+    if pairing.replaces:
+        await hub.switchboard.replace(pairing.replaces, asked.device, Actor(pairing.by))
     return secret
 
 

@@ -36,6 +36,7 @@ class Pairing:
     ends: float
     state: Literal["waiting", "allowed", "denied"] = "waiting"
     by: str = ""  # who decided
+    replaces: str = ""  # the device that this machine was before
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -73,11 +74,12 @@ class Pairings:
         """The seconds until it is over."""
         return max(0.0, pairing.ends - self._steady())
 
-    def answer(self, pairing_id: str, code: str, *, allow: bool, by: str) -> Pairing:
+    def answer(self, pairing_id: str, code: str, *, allow: bool, by: str, replaces: str = "") -> Pairing:
         """Raises `PairingNotFound`, also when the code is another than that request's."""
         for pairing in self.waiting():
             if pairing.id == pairing_id and pairing.code == code:
                 pairing.state, pairing.by = "allowed" if allow else "denied", by
+                pairing.replaces = replaces
                 pairing.decided.set()
                 self.changed()
                 return pairing

@@ -86,7 +86,7 @@ class BridgeApp:
             return self._refused(LaunchError("internal_error", refusal.message), scope, origin)
 
     def _check_user(self, scope: Scope) -> None:
-        """Another user of this machine could send any Origin."""
+        """Another user of this machine could send any Origin, and hang up before it is known."""
         ours, peer = scope.get("server"), scope.get("client")
         user = self._user_of(tuple(ours), tuple(peer)) if ours and peer else None
         if user is not None and user not in (os.getuid(), 0):

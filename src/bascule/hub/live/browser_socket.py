@@ -42,9 +42,10 @@ def events_frame(delivery: Delivery) -> bytes:
 class Watch:
     """One subscription of one socket."""
 
-    def __init__(self, socket: "BrowserSocket", session_id: str, after: int) -> None:
+    def __init__(self, socket: "BrowserSocket", session_id: str, after: int, epoch: str) -> None:
         self._socket = socket
         self.after = after
+        self.epoch = epoch
         outlet = ScrubbedOutlet(self) if sees_scrubbed(socket.grant) else self
         self.subscription: Subscription = socket.hub.feed.subscribe(session_id, after, outlet)
         self.task = asyncio.create_task(self._run(), name=f"socket catch-up {session_id}")
@@ -126,7 +127,7 @@ class BrowserSocket:
         self._dropped = True
         for session_id, watch in self.watches.items():
             hint = {"type": "resync", "sessionId": session_id, "after": watch.after}
-            hint |= {"epoch": self.hub.store.epoch, "reason": "slow"}
+            hint |= {"epoch": watch.epoch, "reason": "slow"}
             self.line.write_frame(text_frame(encode(hint)))
         # It has been sent more than it read, so it needs longer than others to get to these words.
         patience = self.line.all_connections.limits.behind_seconds
@@ -224,25 +225,25 @@ class BrowserSocket:
 
     # Watching
 
-    def watch(self, session_id: str, after: int) -> None:
+    def watch(self, session_id: str, after: int, epoch: str) -> None:
         self.unwatch(session_id)
         if len(self.watches) >= MAX_SUBSCRIPTIONS:
             raise LimitReached(f"One socket watches at most {MAX_SUBSCRIPTIONS} sessions.")
-        self.watches[session_id] = self.make_watch(session_id, after)
+        self.watches[session_id] = self.make_watch(session_id, after, epoch)
         self.hub.presence.enter(session_id, self, self.grant.name)
 
-    def make_watch(self, session_id: str, after: int) -> Watch:
-        return Watch(self, session_id, after)
+    def make_watch(self, session_id: str, after: int, epoch: str) -> Watch:
+        return Watch(self, session_id, after, epoch)
 
-    def resync(self, session_id: str, reason: Reason) -> None:
+    def resync(self, session_id: str, reason: Reason, epoch: str) -> None:
         """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
         self.unwatch(session_id)
-        frame = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
+        frame = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": epoch}
         self.send({**frame, "reason": reason, "message": WORDS[reason]})
 
-    def replaced(self, session_id: str) -> None:
+    def replaced(self, session_id: str, epoch: str) -> None:
         if session_id in self.watches:
-            self.resync(session_id, "replaced")
+            self.resync(session_id, "replaced", epoch)
 
     def unwatch(self, session_id: str) -> None:
         watch = self.watches.pop(session_id, None)

@@ -1,5 +1,7 @@
 """Converts log rows to the chat API's SSE messages. Pure."""
 
+from functools import lru_cache
+
 import msgspec
 from msgspec import Raw, Struct, ValidationError
 
@@ -108,8 +110,12 @@ def sse_message(name: str, data: bytes, place: bytes | None = None) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (head, name.encode(), lines)
 
 
+@lru_cache(maxsize=256)
 def sse_encoder(epoch: str) -> Encoder:
-    """Makes SSE of some rows, once for all who read the same session. Their ids are of this epoch."""
+    """Makes SSE of some rows, once for all who read the same session. Their ids are of this epoch.
+
+    It is the same one for the same epoch, as deliveries keep what each encoder made.
+    """
     return lambda delivery: b"".join([_row_message(row.body, epoch) for row in delivery.rows])
 
 

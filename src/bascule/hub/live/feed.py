@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bascule.hub.live.latest_records import SessionRecords
 from bascule.hub.live.list_pushes import ListPushes
+from bascule.hub.live.positions import epoch_of
 from bascule.model.codec import encode
 from bascule.model.errors import StorageFailed
 from bascule.store.base import Committed, Row
@@ -53,8 +54,8 @@ class Listener(Protocol):
 
     def notify(self, session_id: str | None, message: bytes) -> None: ...
 
-    def replaced(self, session_id: str) -> None:
-        """The log of a session was begun again: a position in it means nothing any more."""
+    def replaced(self, session_id: str, epoch: str) -> None:
+        """The log of a session was begun again, as `epoch`: a position in it means nothing any more."""
         ...
 
 
@@ -122,6 +123,7 @@ class Feed:
         self.close = store.listen(self._committed)
         self._watchers: set[Callable[[], None]] = set()
         self._catching_up: set[asyncio.Task[None]] = set()
+        self._readers: dict[str, set[Callable[[str], None]]] = {}
 
     def watched(self) -> list[str]:
         """The sessions that somebody looks at."""
@@ -131,6 +133,30 @@ class Feed:
         """Call `changed` when other sessions are looked at than before. The returned call stops it."""
         self._watchers.add(changed)
         return lambda: self._watchers.discard(changed)
+
+    async def begun_again(self, session_id: str) -> None:
+        """A session's log was set aside, and another one is taken in from its first row."""
+        record = await self.records.begun_again(session_id)
+        epoch = epoch_of(self.store.epoch, record.generation)
+        channel = self._channels.get(session_id)
+        if channel is not None:
+            channel.head, channel.pending = 0, []
+        for listener in list(self.listeners):
+            listener.replaced(session_id, epoch)
+        for start_over in list(self._readers.get(session_id, ())):
+            start_over(epoch)
+
+    def on_begun_again(self, session_id: str, start_over: Callable[[str], None]) -> Callable[[], None]:
+        """Call `start_over` with the new epoch of this session's log. The returned call stops that."""
+        readers = self._readers.setdefault(session_id, set())
+        readers.add(start_over)
+
+        def stop() -> None:
+            readers.discard(start_over)
+            if not readers:
+                self._readers.pop(session_id, None)
+
+        return stop
 
     def subscribe(self, session_id: str, after: int, outlet: Outlet) -> Subscription:
         """The caller then awaits `catch_up`, and calls `close` at the end."""

@@ -2,6 +2,8 @@
 
 from collections import OrderedDict
 
+from msgspec.structs import replace
+
 from bascule.model.records import SessionRecord
 from bascule.store.protocols import HubStore
 
@@ -34,6 +36,19 @@ class SessionRecords:
 
     async def get(self, session_id: str) -> SessionRecord | None:
         return self._kept.get(session_id) or await self._store.session(session_id)
+
+    async def begun_again(self, session_id: str) -> SessionRecord:
+        """The record of a session whose log was set aside, until the first row of its new log says more."""
+        before = self._kept.get(session_id)
+        stored = await self._store.session(session_id)
+        kept = self._kept.get(session_id)
+        if stored is not None or kept is not before:  # the first row came meanwhile
+            return stored or kept or SessionRecord(session_id)
+        was = before or SessionRecord(session_id)
+        begun = replace(was, generation=was.generation + 1, seq=0)
+        if before is not None:
+            self._kept[session_id] = begun
+        return begun
 
     async def reaching(self, record: SessionRecord, seq: int) -> SessionRecord:
         """The record, read again if its reader is ahead of it: readers of the store see a commit a moment

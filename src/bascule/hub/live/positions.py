@@ -1,9 +1,12 @@
 """Positions of a reader: a number in a log and, if known, its epoch.
 
-On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone, which is then of the present epoch.
+An epoch names the history that numbers are of: that of this hub's store, or, of a session whose log was begun
+again in it, one that is made of both. On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone,
+which is then of the present epoch.
 """
 
 import re
+from hashlib import sha256
 from typing import Literal
 
 from msgspec import Struct
@@ -19,6 +22,13 @@ WORDS: dict[Reason, str] = {
     "replaced": "The log on this machine was replaced; load this view again.",
     "ahead": "The log on this machine does not go as far as you have read; load this view again.",
 }
+
+
+def epoch_of(store_epoch: str, generation: int) -> str:
+    """Names the history of one session's log."""
+    if generation == 0:
+        return store_epoch
+    return sha256(f"{store_epoch} {generation}".encode()).hexdigest()[:16]
 
 
 class Position(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections import deque
 from bascule.hub.api.call import AnyCall
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import sees_scrubbed
-from bascule.hub.live.chat_events import ChatError, resync_message, sse_message, status_now
+from bascule.hub.live.chat_events import ChatError, resync_message, sse_encoder, sse_message, status_now
 from bascule.hub.live.feed import Delivery, Encoder, Subscription
 from bascule.hub.live.positions import Position
 from bascule.hub.live.scrubbed import ScrubbedOutlet
@@ -68,6 +68,10 @@ class _Reader:
             self.stopped.set()
             self._changed.set()
 
+    def start_over(self, epoch: str) -> None:
+        """The log was begun again. A browser comes back by itself, and reads from the beginning."""
+        self.stop(resync_message("replaced", epoch))
+
     def end(self, ending: Ending) -> None:
         self.stop(sse_message(ending.value, b"{}"))
 
@@ -89,14 +93,15 @@ class _Reader:
 
 async def stream_session(call: AnyCall, record: SessionRecord, place: Position) -> None:
     """Runs until the reader goes, is revoked, falls too far behind, or the server ends."""
-    epoch = call.hub.store.epoch
     record = await call.hub.feed.records.reaching(record, place.seq)
+    epoch = call.hub.epoch_of(record)
     lost = place.lost(epoch, record.seq)
     after = 0 if lost else place.seq
-    reader = _Reader(after, epoch, call.hub.sse)
+    reader = _Reader(after, epoch, sse_encoder(epoch))
     leave = call.hub.open_streams.enter(call.holder, reader.end)
     outlet = ScrubbedOutlet(reader) if sees_scrubbed(call.holder) else reader
     subscription = call.hub.feed.subscribe(record.session_id, after, outlet)
+    forget = call.hub.feed.on_begun_again(record.session_id, reader.start_over)
     await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch) if lost else b"") + status_now(record))
     tasks = [
@@ -109,6 +114,7 @@ async def stream_session(call: AnyCall, record: SessionRecord, place: Position) 
         await _run(call, reader, tasks)
     finally:
         leave()
+        forget()
         subscription.close()
         for task in tasks:
             task.cancel()

@@ -36,15 +36,15 @@ async def ping(call: AnyCall) -> Done:
 
 
 async def subscribe(call: Call[Subscribe]) -> Subscribed:
-    record, epoch = call.record, call.hub.store.epoch
     place = position_of(str(call.body.after), "after")
     place = Position(place.seq, call.body.epoch or place.epoch)
-    record = await call.hub.feed.records.reaching(record, place.seq)
+    record = await call.hub.feed.records.reaching(call.record, place.seq)
+    epoch = call.hub.epoch_of(record)
     lost = place.lost(epoch, record.seq)
     if lost is None:
-        call.subscriber.watch(record.session_id, place.seq)
+        call.subscriber.watch(record.session_id, place.seq, epoch)
     else:
-        call.subscriber.resync(record.session_id, lost)
+        call.subscriber.resync(record.session_id, lost, epoch)
     return Subscribed(seq=record.seq, epoch=epoch)
 
 

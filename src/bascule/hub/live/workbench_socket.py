@@ -81,7 +81,7 @@ class WorkbenchSocket(BrowserSocket):
         if history:
             shown = [one for entry in entries if (one := chat_entry(entry)) is not None]
             self.send({"type": "session:history", "sessionId": session_id, "entries": shown})
-        self.watch(session_id, seq)
+        self.watch(session_id, seq, self.hub.store.epoch)
         watch = self.watches[session_id]
         assert isinstance(watch, WorkbenchWatch)
         watch.words = WorkbenchWords(session_id, entries)
@@ -95,7 +95,7 @@ class WorkbenchSocket(BrowserSocket):
             found = [*page.entries, *found]
         return seq, [decode_entry(entry) for entry in found]
 
-    def make_watch(self, session_id: str, after: int) -> Watch:
-        watch = WorkbenchWatch(self, session_id, after)
+    def make_watch(self, session_id: str, after: int, epoch: str) -> Watch:
+        watch = WorkbenchWatch(self, session_id, after, epoch)
         watch.words = WorkbenchWords(session_id)
         return watch

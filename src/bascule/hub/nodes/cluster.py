@@ -133,8 +133,7 @@ class Cluster:
         if wake.everything:
             self._spawn(self._far.everything(), "catch up with other nodes")
         for session_id in wake.replaced:
-            self._hub.feed.records.forget(session_id)
-            self._hub.replaced(session_id)
+            self._spawn(self._hub.feed.begun_again(session_id), f"begin {session_id} again")
         self._far.moved(wake.sessions)
         if wake.books or wake.everything:
             self._bus.look_soon()

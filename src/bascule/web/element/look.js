@@ -30,7 +30,7 @@ button:focus-visible, textarea:focus-visible { outline: 2px solid light-dark(#33
 @media (prefers-reduced-motion: reduce) { .launch[data-state=launching] svg { animation-duration: 6s; } }
 .toast { position: fixed; inset: auto 16px 16px auto; z-index: 2147483647; max-width: min(420px, calc(100vw - 32px));
   padding: 10px 14px; border-radius: 8px; color: #fff; background: #23283b; box-shadow: 0 4px 18px rgb(0 0 0 / 35%); }
-.toast:empty { position: absolute; width: 1px; height: 1px; padding: 0; overflow: hidden; box-shadow: none; }
+.toast:empty { width: 1px; height: 1px; padding: 0; overflow: hidden; box-shadow: none; clip-path: inset(50%); }
 .toast[data-tone=error] { background: #8c1d18; }
 dialog { max-width: min(560px, calc(100vw - 32px)); border: 1px solid light-dark(#c3c7d6, #4a5068); border-radius: 12px;
   padding: 20px; color: light-dark(#1b1e2b, #eceef6); background: light-dark(#fff, #23263a); }

@@ -189,8 +189,10 @@ function machinesApi(feed) {
     /**
      * @param {import('./types.js').PairingView} pairing
      * @param {boolean} allow
+     * @param {string} [replaces] the device that this machine was before
      */
-    answerPairing: ({ id, code }, allow) => feed.call('pairings:answer', { pairingId: id, code, allow }),
+    answerPairing: ({ id, code }, allow, replaces) =>
+      feed.call('pairings:answer', { pairingId: id, code, allow, ...(replaces ? { replaces } : {}) }),
     /**
      * @param {number} limit
      * @param {Where} where

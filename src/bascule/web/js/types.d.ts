@@ -469,6 +469,7 @@ export interface SessionRecord {
   updated_at: string;
   created_by: string;
   seq: number;
+  generation: number;
   started_at: string;
   started_seq: number;
   spawned: boolean;
@@ -726,6 +727,7 @@ export interface DeviceStatus {
   startsByItself: boolean | null;
   starts: StartsState;
   levels: ('read_only' | 'sandboxed' | 'project_scoped' | 'full')[];
+  replacedBy: string;
 }
 
 export interface DirectoryQuery {
@@ -909,6 +911,7 @@ export interface PairingAnswer {
   pairingId: string;
   code: string;
   allow: boolean;
+  replaces?: string;
 }
 
 export interface PairingList {
@@ -1510,6 +1513,7 @@ export interface SessionView {
   updated_at: string;
   created_by: string;
   seq: number;
+  generation: number;
   started_at: string;
   started_seq: number;
   spawned: boolean;

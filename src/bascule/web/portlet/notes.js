@@ -83,7 +83,7 @@ function begun(entry, event, view) {
       h(
         'span',
         null,
-        event.resumed_from ? 'The messages before this are in ' : 'Begun again from ',
+        event.resumed_from ? 'The messages before this are in ' : 'Started again from ',
         h(
           'button',
           { type: 'button', class: 'link', onclick: () => view.ask.source() },

@@ -35,8 +35,8 @@ export class Live {
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
-    /** Which history the numbers are of. @type {string | undefined} */
-    this.epoch = undefined;
+    /** Which history the numbers of each session are of. @type {Map<string, string>} */
+    this.epochs = new Map();
     /**
      * How far each session is held. Not in the store: text streams past without a drawing of the shell.
      * @type {Map<string, number>}
@@ -69,7 +69,7 @@ export class Live {
     if (guest) this.requests.expectList();
     try {
       const page = await this.#page(id);
-      this.epoch = page.epoch;
+      this.epochs.set(id, page.epoch);
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
@@ -211,7 +211,7 @@ export class Live {
   async followAgain() {
     this.caught = 0;
     for (const [id, seq] of this.seqs) {
-      await this.api.subscribe(id, { after: seq, epoch: this.epoch }).catch((error) => {
+      await this.api.subscribe(id, { after: seq, epoch: this.epochs.get(id) }).catch((error) => {
         if (error.code === 'OFFLINE') throw error;
         this.#setLive(id, { error: error.message });
       });
@@ -238,6 +238,7 @@ export class Live {
   /** @param {string} id */
   #forget(id) {
     this.seqs.delete(id);
+    this.epochs.delete(id);
     this.frames.forget(id);
     this.store.set((state) => ({
       live: without(state.live, id),

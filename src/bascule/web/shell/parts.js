@@ -47,6 +47,12 @@ const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
  */
 export const keyName = (keys) => (isMac() ? keys.replace('Ctrl', '⌘').replace('Alt', '⌥') : keys);
 
+/**
+ * A key beside what it does, where there are keys: a finger has none.
+ * @param {string} keys
+ */
+export const keyNote = (keys) => (matchMedia('(pointer: fine)').matches ? keyName(keys) : undefined);
+
 /** @param {string} keys */
 export const keyCap = (keys) => h('kbd', null, keyName(keys));
 

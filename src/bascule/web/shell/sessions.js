@@ -240,8 +240,8 @@ export function marksOf(state, session) {
   if (session.created_by)
     marks.push(
       session.created_by === COMMAND_LINE
-        ? { word: 'Local', title: 'Begun at the machine itself' }
-        : { word: 'Remote', title: `Begun in a browser by ${session.created_by}` },
+        ? { word: 'Local', title: 'Started on the machine itself' }
+        : { word: 'Remote', title: `Started in a browser by ${session.created_by}` },
     );
   if (session.pull_request) marks.push({ word: `PR ${pullNumber(session.pull_request)}`, title: session.pull_request });
   return marks;

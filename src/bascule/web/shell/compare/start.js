@@ -58,7 +58,7 @@ export function severalAgents(app, again) {
      * @param {import('../../js/types.d.ts').AgentInfo} first
      */
     chip(usable, first) {
-      if (!first) return null;
+      if (!first || usable.length < 2) return null;
       const also = usable.filter((one) => one !== first && others.has(one.name));
       const words = also.length ? count(also.length + 1, 'agent') : 'Several agents';
       return h(

@@ -126,7 +126,7 @@ export function usagePart({ app, loaded }, state) {
   const usage = loaded.usage;
   const paid = (usage?.costliest ?? []).map(filledRecord);
   return [
-    partHead('Usage', 'What the agents say their work cost, from the beginning. It counts on while they work.'),
+    partHead('Usage', 'What agents report that their work cost, in all. It updates while they work.'),
     problem(loaded.problem),
     usage &&
       h(
@@ -140,7 +140,7 @@ export function usagePart({ app, loaded }, state) {
         usage.agents.map((one) =>
           sum(
             agentTitle(state, one.agent),
-            one.costUsd === null ? 'not said' : money(one.costUsd),
+            one.costUsd === null ? 'not reported' : money(one.costUsd),
             count(one.sessions, 'session'),
             agentLetter(one.agent),
           ),
@@ -205,7 +205,7 @@ const byMachine = (devices) =>
     devices.map((one) =>
       sum(
         visible(one.name) || 'a removed machine',
-        one.costUsd === null ? 'not said' : money(one.costUsd),
+        one.costUsd === null ? 'not reported' : money(one.costUsd),
         `${count(one.sessions, 'session')}, ${count(one.turns, 'turn')}`,
         icon('device', 16),
         one.device,

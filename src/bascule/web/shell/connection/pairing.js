@@ -1,38 +1,11 @@
 /** Redeems a one-time link: its secret becomes a key of this browser's own, or words on why it opens nothing. */
 
 import { secret } from '../storage.js';
+import { browserName } from './browser_name.js';
 
 /** @typedef {import('../app.js').App} App */
 
 const PAUSES = [1000, 2000, 4000, 8000]; // milliseconds between tries while the server does not answer
-const BROWSERS = [
-  ['Edg', 'Edge'],
-  ['OPR/', 'Opera'],
-  ['SamsungBrowser', 'Samsung Internet'],
-  ['Firefox', 'Firefox'],
-  ['FxiOS', 'Firefox'],
-  ['Chrom', 'Chrome'],
-  ['CriOS', 'Chrome'],
-  ['Safari', 'Safari'],
-];
-const SYSTEMS = [
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Android', 'Android'],
-  ['Mac OS', 'Mac'],
-  ['Windows', 'Windows'],
-  ['CrOS', 'Chromebook'],
-  ['Linux', 'Linux'],
-];
-
-/**
- * "Safari on iPhone": what this browser is called among the others until somebody names it.
- * @param {string} agent
- */
-export function browserName(agent) {
-  const [browser, system] = [BROWSERS, SYSTEMS].map((list) => list.find(([mark]) => agent.includes(mark))?.[1]);
-  return browser && system ? `${browser} on ${system}` : (browser ?? system ?? 'browser');
-}
 
 /**
  * @param {string} link the secret of the link

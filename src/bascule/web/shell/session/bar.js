@@ -7,7 +7,7 @@ import { LEVELS, levelName } from '../capability.js';
 import { dot, menu, remoteMark } from '../parts.js';
 import { conditionOf, deviceName, deviceOf, isRemote } from '../machines.js';
 import { agentTitle, isOver, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
-import { isGuest, mayAct, shownSession } from '../state.js';
+import { isGuest, mayAct, mayStart, shownSession } from '../state.js';
 import { otherWay } from '../terminal/chat_or_screen.js';
 import { exportChoices, openSessionMenu } from './bar_menu.js';
 import { shareSession } from './sharing.js';
@@ -29,11 +29,10 @@ export function mountSessionBar(root, app, open) {
   function draw(state) {
     const id = shownSession(state);
     const session = id ? state.sessions[id] : undefined;
-    if (session) return update(root, sessionBar(app, state, session, title(state, session), open.find));
-    update(
-      root,
-      id ? [backButton(app), h('div', { class: 'session-bar__name' }, h('h1', null, state.live[id]?.error || ''))] : [],
-    );
+    const problem = (id && !session && state.live[id]?.error) || '';
+    root.parentElement?.classList.toggle('is-lost', Boolean(problem));
+    if (session) update(root, sessionBar(app, state, session, title(state, session), open.find));
+    else update(root, id ? [backButton(app), lost(app, state, problem)] : []);
   }
 
   /**
@@ -102,6 +101,24 @@ function renameField(title, done) {
     },
   });
 }
+
+/**
+ * In the place of a session that can't be opened.
+ * @param {App} app
+ * @param {State} state
+ * @param {string} problem empty while it is being opened
+ */
+const lost = (app, state, problem) =>
+  problem &&
+  h(
+    'div',
+    { class: 'empty-state', 'data-key': 'lost' },
+    icon('search', 20),
+    h('h1', null, problem),
+    h('p', null, 'Its address may be cut short, or it may be on another server.'),
+    mayStart(state) &&
+      h('button', { type: 'button', class: 'button line', onclick: () => app.go({ name: 'start' }) }, 'New session'),
+  );
 
 /** @param {App} app */
 const backButton = (app) =>

@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { clockTime } from '../../js/format.js';
 import { resume } from '../making_room.js';
-import { menu } from '../parts.js';
+import { keyNote, menu } from '../parts.js';
 import { pinChoice } from '../sidebar/rows.js';
 import { muteChoice } from '../notifying.js';
 import { isOver, nameOf } from '../sessions.js';
@@ -59,9 +59,9 @@ export function openSessionMenu(app, anchor, id, find) {
       ...(shares ? [{ label: 'Share', icon: 'share', run: () => shareSession(app, anchor, id) }] : []),
       ...terminalChoices(app, state, session),
       ...desktopChoices(app, state, session),
-      { label: 'Find in this conversation', note: 'Ctrl F', icon: 'search', run: find },
+      { label: 'Find in this conversation', note: keyNote('Ctrl F'), icon: 'search', run: find },
       'line',
-      { label: 'Print', note: 'Ctrl P', icon: 'log', run: () => void printSession(app, id) },
+      { label: 'Print', note: keyNote('Ctrl P'), icon: 'log', run: () => void printSession(app, id) },
       ...exportChoices(app, id),
       ...(mayAct(state, id) ? actChoices(app, session) : []),
     ],
@@ -90,7 +90,7 @@ function actChoices(app, session) {
       );
   return [
     'line',
-    { label: 'Rename', note: 'F2', icon: 'edit', run: () => app.events.emit('rename', id) },
+    { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => app.events.emit('rename', id) },
     pinChoice(app, id),
     ...muteChoice(app, id),
     { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },

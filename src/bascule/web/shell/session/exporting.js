@@ -1,5 +1,7 @@
 /** A session as a file: Markdown to read, a page to look at, JSON to keep. The server writes it, and hides secrets. */
 
+import { save } from '../saving.js';
+
 /** @typedef {import('../app.js').App} App */
 
 /** @type {[('markdown' | 'html' | 'json'), string, string][]} */
@@ -18,11 +20,7 @@ export const FORMATS = [
 export async function exportSession(app, id, format, keep = false) {
   try {
     const { name, blob } = await app.api.exported(id, format, keep);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    save(blob, name);
   } catch (error) {
     app.trouble(error);
   }

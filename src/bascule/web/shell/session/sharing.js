@@ -197,7 +197,7 @@ const makeForm = (links) =>
   h(
     'form',
     {
-      class: 'form-row',
+      class: 'share__form',
       'data-key': 'form',
       onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
@@ -237,7 +237,7 @@ const makeForm = (links) =>
         type: 'checkbox',
         onchange: (/** @type {On<HTMLInputElement>} */ event) => (links.keep = event.currentTarget.checked),
       }),
-      h('span', null, 'Show what looks like a key or token; otherwise it reads [hidden]'),
+      h('span', null, 'Show keys and tokens. Otherwise they read [hidden].'),
     ),
     h('button', { type: 'submit', class: 'button is-primary' }, 'Make a link'),
   );

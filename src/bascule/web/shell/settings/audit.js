@@ -1,88 +1,99 @@
-/** The audit log: who did what, newest first, page by page, with a check that nothing in it was changed. */
+/** The audit log: who did what, newest first, with filters, an export and a check that nothing in it was changed. */
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { count, moment } from '../../js/format.js';
+import { tableOf } from '../../js/tables.js';
+import { hereId, deviceById } from '../machines.js';
+import { exportAudit } from './audit_export.js';
+import { BETWEEN, SPANS, beginOf, chainWords, isFiltered, isShown, lineOf, whatWords } from './audit_records.js';
+import { auditTable } from './audit_table.js';
 import { problem } from './parts.js';
-import { table } from '../../js/tables.js';
 
 /** @typedef {import('./parts.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
+/** @typedef {import('./audit_records.js').AuditLine} AuditLine */
+/** @typedef {import('./audit_records.js').Filter} Filter */
 
 const PAGE = 200;
-
-/** @type {Record<string, string>} */
-const ACTIONS = table({
-  session_started: 'Started',
-  session_ended: 'Ended',
-  input: 'Sent',
-  permission: 'Answered',
-  question: 'Answered a question',
-  rule: 'Made a rule',
-  mode: 'Changed the mode',
-  interrupt: 'Stopped a turn',
-  grant: 'Trust',
-  worktree: 'Changed a work tree',
-  git: 'Changed the repository',
-  refused: 'Was refused',
-  start_asked: 'Asked to start',
-  start_decided: 'Answered a start',
-  start_refused: 'Start refused',
-  start_unusual: 'Unusual start',
-});
-
-/** @typedef {import('../../js/types.d.ts').AuditVerdict} AuditVerdict */
+const SEARCHED = 1000; // records in one step back
+const STEPS = 20; // back at once, for a filter that few records meet
 
 /** @param {Context} context */
 export async function loadAudit({ app, loaded }) {
   const there = loaded.auditOf ? { device: loaded.auditOf.device } : {};
   loaded.audit = [];
-  loaded.verdict = await app.api.verifyAudit(there);
-  loaded.auditCopies = loaded.auditOf ? loaded.auditCopies : (loaded.verdict.copies ?? []);
-  loaded.auditFrom = Math.max(0, shownVerdict(loaded).count - PAGE);
-  loaded.audit = rowsOf(await app.api.audit(loaded.auditFrom, PAGE, loaded.auditOf ?? {}));
+  loaded.auditRun = {}; // what an earlier load or search still reads belongs to nothing
+  const [verdict, grants] = await Promise.all([app.api.verifyAudit(there), app.api.grants()]);
+  loaded.verdict = verdict;
+  loaded.grantNames = tableOf(grants.map((one) => /** @type {const} */ ([one.id, one.name])));
+  loaded.auditCopies = loaded.auditOf ? loaded.auditCopies : (verdict.copies ?? []);
+  loaded.auditFrom = shownVerdict(loaded).count;
+  await readBack({ app, loaded }, PAGE);
+  if (!shownVerdict(loaded).ok) await readOn({ app, loaded });
+}
+
+/**
+ * What comes after the record at which the chain is broken: it is shown, too.
+ * @param {Pick<Context, 'app' | 'loaded'>} context
+ */
+async function readOn({ app, loaded }) {
+  let after = shownVerdict(loaded).count;
+  for (let step = 0; step < STEPS; step += 1) {
+    const page = await app.api.audit(after, SEARCHED, loaded.auditOf ?? {});
+    if (!page.records.length) return;
+    loaded.audit = [...loaded.audit, ...page.records.map(lineOf)];
+    after = page.last;
+  }
+}
+
+/**
+ * The records before those that are here.
+ * @param {Pick<Context, 'app' | 'loaded'>} context
+ * @param {number} many
+ */
+async function readBack({ app, loaded }, many) {
+  const [from, run] = [Math.max(0, loaded.auditFrom - many), loaded.auditRun];
+  const page = await app.api.audit(from, Math.max(1, loaded.auditFrom - from), loaded.auditOf ?? {});
+  if (loaded.auditRun !== run) return;
+  loaded.audit = [...page.records.map(lineOf), ...loaded.audit];
+  loaded.auditFrom = from;
 }
 
 /**
  * Of the chain that is shown: a machine that was restored has several.
  * @param {Context['loaded']} loaded
- * @returns {{ok: boolean, count: number, problem?: string | null}}
+ * @returns {{ok: boolean, count: number, bad?: number | null, problem?: string | null}}
  */
 function shownVerdict({ verdict, auditOf }) {
   const copy = auditOf && (verdict?.copies ?? []).find((/** @type {any} */ one) => one.chain === auditOf.chain);
-  return copy ? { ok: !copy.problem, count: copy.count, problem: copy.problem } : verdict;
+  return copy ? { ok: !copy.problem, count: copy.count, bad: copy.brokenAt, problem: copy.problem } : verdict;
 }
 
-/** @param {Context} context */
-async function loadOlder({ app, loaded, again }) {
-  const from = Math.max(0, loaded.auditFrom - PAGE);
+/**
+ * Back until there is a screenful of what is chosen, which may change meanwhile.
+ * @param {Context} context
+ * @param {boolean} [more] than is shown now
+ */
+async function lookBack({ app, loaded, again }, more = false) {
+  if (loaded.searching) return again();
+  const [now, run] = [Date.now(), loaded.auditRun];
+  const chosen = () => /** @type {Filter} */ (loaded.filter ?? {});
+  const shown = () => loaded.audit.filter((/** @type {AuditLine} */ one) => isShown(one, chosen(), now)).length;
+  const reaches = () => loaded.audit.length > 0 && Date.parse(loaded.audit[0].at) < beginOf(chosen(), now);
+  const wanted = more ? shown() + 1 : PAGE;
+  const enough = () => shown() >= wanted || reaches() || (!more && !isFiltered(chosen()));
+  loaded.searching = true;
+  again();
   try {
-    const older = rowsOf(await app.api.audit(from, loaded.auditFrom - from, loaded.auditOf ?? {}));
-    loaded.audit = [...older, ...loaded.audit];
-    loaded.auditFrom = from;
+    for (let step = 0; step < STEPS && loaded.auditFrom > 0 && loaded.auditRun === run && !enough(); step += 1)
+      await readBack({ app, loaded }, isFiltered(chosen()) ? SEARCHED : PAGE);
   } catch (error) {
     loaded.problem = /** @type {Error} */ (error).message;
   }
+  loaded.searching = false;
   again();
-}
-
-/** @typedef {{at: string, n: number} & import('../../js/types.d.ts').AuditRecord} AuditLine */
-
-/** @param {import('../../js/types.d.ts').AuditPage} page */
-const rowsOf = (page) => page.records.map((line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record }));
-
-/** @param {string} decision */
-function grantWords(decision) {
-  if (decision.startsWith('renamed')) return 'Renamed';
-  return decision === 'created' ? 'Created a link' : decision === 'revoked' ? 'Revoked' : 'Took back';
-}
-
-/** @param {AuditLine} one */
-function whatWords(one) {
-  if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
-  if (one.action === 'grant' && one.decision) return grantWords(one.decision);
-  return ACTIONS[one.action] ?? one.action;
 }
 
 /**
@@ -91,26 +102,51 @@ function whatWords(one) {
  */
 export function auditPart(context, state) {
   const { loaded } = context;
-  const rows = [...(loaded.audit ?? [])].reverse();
-  const shown = rows.filter(
-    (one) => (!loaded.who || one.actor === loaded.who) && (!loaded.what || whatWords(one) === loaded.what),
-  );
+  const [rows, filter, now] = [[...(loaded.audit ?? [])].reverse(), loaded.filter ?? {}, Date.now()];
+  const shown = rows.filter((one) => isShown(one, filter, now));
+  const machine = machineName(state, loaded);
+  const verdict = loaded.verdict && shownVerdict(loaded);
+  const bad = verdict && !verdict.ok ? (verdict.bad ?? verdict.count + 1) : Infinity;
   return [
-    auditHead(loaded.verdict && shownVerdict(loaded)),
+    auditHead(verdict),
     chainPicker(context),
     problem(loaded.problem),
-    rows.length > 0 && filters(context, rows, shown.length),
-    auditTable(state, shown),
-    loaded.auditFrom > 0 &&
-      h(
-        'button',
-        { type: 'button', class: 'button line', onclick: () => void loadOlder(context) },
-        `Show ${Math.min(PAGE, loaded.auditFrom)} earlier records`,
-      ),
+    rows.length > 0 && filters(context, rows, shown.length, machine),
+    shown.length > 0
+      ? auditTable(state, shown, { grants: loaded.grantNames ?? {}, machine, bad })
+      : rows.length > 0 && h('p', { class: 'hint', role: 'status' }, 'No record here meets these filters.'),
+    loaded.auditFrom > 0 && olderButton(context, filter),
   ];
 }
 
-/** @param {{ok: boolean, count: number, problem?: string | null} | undefined} verdict */
+/**
+ * @param {Context} context
+ * @param {Filter} filter
+ */
+function olderButton(context, filter) {
+  const { auditFrom, searching } = context.loaded;
+  const words = isFiltered(filter)
+    ? `Look through ${count(Math.min(SEARCHED * STEPS, auditFrom), 'earlier record')}`
+    : `Show ${count(Math.min(PAGE, auditFrom), 'earlier record')}`;
+  return h(
+    'button',
+    { type: 'button', class: 'button line', disabled: searching, onclick: () => void lookBack(context, true) },
+    searching ? 'Looking through earlier records…' : words,
+  );
+}
+
+/**
+ * The machine whose log is shown.
+ * @param {State} state
+ * @param {Context['loaded']} loaded
+ */
+function machineName(state, { auditOf, auditCopies }) {
+  if (!auditOf) return deviceById(state, hereId(state))?.name || 'this server';
+  const copy = (auditCopies ?? []).find((/** @type {any} */ one) => sameChain(one, auditOf));
+  return copy?.name ?? auditOf.device;
+}
+
+/** @param {Parameters<typeof chainWords>[0] | undefined} verdict */
 const auditHead = (verdict) =>
   h(
     'div',
@@ -119,10 +155,10 @@ const auditHead = (verdict) =>
     h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
     verdict &&
       h(
-        'span',
-        { class: `chain ${verdict.ok ? '' : 'fail'}` },
+        'p',
+        { class: `chain ${verdict.ok ? '' : 'fail'}`, role: 'status' },
         icon(verdict.ok ? 'okc' : 'alert', 14),
-        verdict.ok ? `${count(verdict.count, 'record')}, the chain holds` : visible(verdict.problem ?? ''),
+        h('span', null, visible(chainWords(verdict))),
       ),
   );
 
@@ -138,7 +174,7 @@ function chainPicker({ loaded, reload }) {
   const choose = (/** @type {string} */ value) => {
     const copy = copies[Number(value)];
     loaded.auditOf = copy && { device: copy.device, chain: copy.chain };
-    Object.assign(loaded, { who: '', what: '' });
+    loaded.filter = {};
     reload();
   };
   return h(
@@ -174,82 +210,95 @@ const chainName = (one) =>
  * @param {Context} context
  * @param {AuditLine[]} rows
  * @param {number} shown
+ * @param {string} machine
  */
-function filters({ loaded, again }, rows, shown) {
+function filters(context, rows, shown, machine) {
+  const { loaded } = context;
+  /** @type {Filter} */
+  const chosen = loaded.filter ?? {};
   const names = [...new Set(rows.map((one) => one.actor))].sort();
   const kinds = [...new Set(rows.map(whatWords))].sort();
-  const choose = (/** @type {'who' | 'what'} */ field) => (/** @type {string} */ value) => {
-    loaded[field] = value;
-    again();
+  const choose = (/** @type {keyof Filter} */ field) => (/** @type {string} */ value) => {
+    loaded.filter = { ...chosen, [field]: value };
+    void lookBack(context);
   };
   const records = count(rows.length, 'record');
+  /** @type {[string, string][]} */
+  const spans = [...SPANS, [BETWEEN, 'Between two days…']];
   return h(
     'div',
-    { class: 'filters' },
-    filter('Who', 'Everybody', names, loaded.who, choose('who')),
-    filter('What', 'Everything', kinds, loaded.what, choose('what')),
-    h('span', { class: 'hint' }, shown === rows.length ? `${records} shown` : `${shown} of ${records}`),
+    { class: 'filters audit-filters' },
+    filter('Who', 'Everybody', pairs(names), chosen.who, choose('who')),
+    filter('What', 'Everything', pairs(kinds), chosen.what, choose('what')),
+    filter('When', 'At any time', spans, chosen.since, choose('since')),
+    chosen.since === BETWEEN && [
+      dayField('From', chosen.first, choose('first')),
+      dayField('To', chosen.last, choose('last')),
+    ],
+    h('span', { class: 'hint', role: 'status' }, shown === rows.length ? `${records} shown` : `${shown} of ${records}`),
+    exportButtons(context, chosen, machine),
   );
 }
 
 /**
- * @param {State} state
- * @param {AuditLine[]} rows
+ * @param {string[]} values
+ * @returns {[string, string][]}
  */
-function auditTable(state, rows) {
-  const now = Date.now();
-  return h(
-    'div',
-    { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
-    h(
-      'table',
-      { class: 'audit data-table' },
-      h(
-        'thead',
-        null,
-        h(
-          'tr',
-          null,
-          ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)),
-        ),
-      ),
-      h(
-        'tbody',
-        null,
-        rows.map((one) => auditRow(state, one, now)),
-      ),
-    ),
-  );
-}
+const pairs = (values) => values.map((one) => [one, one]);
 
 /**
- * @param {State} state
- * @param {AuditLine} one
- * @param {number} now
+ * @param {Context} context
+ * @param {Filter} chosen
+ * @param {string} machine
  */
-function auditRow(state, one, now) {
-  const decided = one.action === 'permission' && one.decision;
-  const words = whatWords(one);
-  const title = one.session_id && (state.sessions[one.session_id]?.title || one.session_id);
+function exportButtons(context, chosen, machine) {
+  const { loaded } = context;
+  /** @type {['jsonl' | 'csv', string][]} */
+  const formats = [
+    ['jsonl', 'Export JSON lines'],
+    ['csv', 'Export CSV'],
+  ];
   return h(
-    'tr',
-    { 'data-key': String(one.n) },
-    h('td', null, moment(one.at, now)),
-    h('td', null, h('b', null, visible(one.actor ?? ''))),
-    h(
-      'td',
-      null,
-      decided ? h('span', { class: `verdict-mark ${one.decision === 'allow' ? 'ok' : 'no'}` }, words) : words,
+    'span',
+    { class: 'audit-filters__export' },
+    formats.map(([format, words]) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'button line',
+          disabled: loaded.exporting,
+          title: isFiltered(chosen) ? 'Every record that the filters show' : 'Every record',
+          onclick: () => void exportAudit(context, format, chosen, machine),
+        },
+        words,
+      ),
     ),
-    h('td', null, title ? visible(title).slice(0, 40) : ''),
-    h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))),
   );
 }
 
 /**
  * @param {string} label
+ * @param {string | undefined} value
+ * @param {(value: string) => void} choose
+ */
+const dayField = (label, value, choose) =>
+  h(
+    'label',
+    { class: 'audit-filters__day', 'data-key': label },
+    h('span', null, label),
+    h('input', {
+      class: 'input',
+      type: 'date',
+      value: value ?? '',
+      onchange: (/** @type {On<HTMLInputElement>} */ event) => choose(event.currentTarget.value),
+    }),
+  );
+
+/**
+ * @param {string} label
  * @param {string} all
- * @param {string[]} values
+ * @param {[string, string][]} values the value and its words
  * @param {string | undefined} chosen
  * @param {(value: string) => void} choose
  */
@@ -266,6 +315,6 @@ const filter = (label, all, values, chosen, choose) =>
         onchange: (/** @type {On<HTMLInputElement>} */ event) => choose(event.currentTarget.value),
       },
       h('option', { value: '', selected: !chosen }, all),
-      values.map((value) => h('option', { value, selected: value === chosen }, visible(value))),
+      values.map(([value, words]) => h('option', { value, selected: value === chosen }, visible(words))),
     ),
   );

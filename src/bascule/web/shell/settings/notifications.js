@@ -24,7 +24,7 @@ export const KINDS = /** @type {const} */ ([
 const TYPES = table({
   push: 'Browser',
   command: 'Command on the server',
-  desktop: 'Desktop of the server',
+  desktop: 'The server’s desktop',
   webhook: 'Webhook',
   ntfy: 'ntfy',
   slack: 'Slack',
@@ -64,7 +64,7 @@ export function notificationsPart(context, state) {
   return [
     partHead(
       'Notifications',
-      'Told once when something waits for you and nobody is at the page. What has been answered takes it away.',
+      'Sent once when something needs you and nobody is at the page, and withdrawn once it is answered.',
     ),
     problem(loaded.problem),
     view && thisBrowser(context, view),
@@ -250,13 +250,13 @@ const quietCard = (context, view) =>
       },
     },
     h('h3', null, 'Quiet hours'),
-    h('p', null, `Nothing is sent then (${view.timeZone}). Requests that still wait are told when they are over.`),
+    h('p', null, `Nothing is sent in these hours (${view.timeZone}). Requests still open then are sent afterwards.`),
     h(
       'div',
       { class: 'form-row' },
       field('From', { type: 'time', name: 'start', value: view.quietStart }),
       field('To', { type: 'time', name: 'end', value: view.quietEnd }),
-      field('Minutes that make a turn long', {
+      field('A turn is long after (minutes)', {
         type: 'number',
         name: 'minutes',
         min: 0,

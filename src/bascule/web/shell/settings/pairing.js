@@ -14,13 +14,14 @@ import { waitingPairings } from '../machines.js';
  * @param {Context} context
  * @param {State} state
  */
-export const pairingCards = (context, state) => waitingPairings(state).map((one) => pairingCard(context, one));
+export const pairingCards = (context, state) => waitingPairings(state).map((one) => pairingCard(context, state, one));
 
 /**
  * @param {Context} context
+ * @param {State} state
  * @param {Pairing} one
  */
-function pairingCard(context, one) {
+function pairingCard(context, state, one) {
   const name = visible(one.name);
   const busy = context.loaded.answering === one.id;
   const agents = one.agents.map((agent) => visible(agent)).join(', ');
@@ -53,6 +54,7 @@ function pairingCard(context, one) {
         agents && fact('Agents', agents),
       ),
     ),
+    !one.known && replacesChoice(context, state, one),
     one.known && h('p', { class: 'hint' }, `A machine with this identity is here already. Allow replaces its key.`),
     h(
       'p',
@@ -74,6 +76,32 @@ function pairingCard(context, one) {
         { type: 'button', class: 'button is-primary', disabled: busy, onclick: () => void answer(context, one, true) },
         'The codes match, allow',
       ),
+    ),
+  );
+}
+
+/**
+ * A machine that was installed anew has another identity: its owner says which one it was.
+ * @param {Context} context
+ * @param {State} state
+ * @param {Pairing} one
+ */
+function replacesChoice({ loaded }, state, one) {
+  const away = state.devices.filter((device) => device.state === 'away');
+  if (!away.length) return null;
+  /** @param {Event} event */
+  const choose = (event) => {
+    loaded.replaces = { [one.id]: /** @type {HTMLSelectElement} */ (event.target).value };
+  };
+  return h(
+    'label',
+    { class: 'pairing__replaces' },
+    'It is ',
+    h(
+      'select',
+      { class: 'input', onchange: choose },
+      h('option', { value: '' }, 'another machine'),
+      away.map((device) => h('option', { value: device.device }, `${visible(device.name)}, installed anew`)),
     ),
   );
 }
@@ -101,7 +129,7 @@ async function answer({ app, loaded, again }, one, allow) {
   loaded.answering = one.id;
   again();
   try {
-    await app.api.answerPairing(one, allow);
+    await app.api.answerPairing(one, allow, loaded.replaces?.[one.id]);
     app.note(allow ? `${name} may join. It connects by itself.` : `${name} was not let in.`);
     app.store.set(({ pairings }) => ({ pairings: pairings.filter((other) => other.id !== one.id) }));
   } catch (error) {

@@ -35,7 +35,7 @@ export const problem = (text) =>
 export function generalPart(context, state) {
   const { app } = context;
   const themes = [
-    ['auto', 'Like the system'],
+    ['auto', 'System'],
     ['dark', 'Dark'],
     ['light', 'Light'],
   ];

@@ -2,6 +2,8 @@
 
 /** @typedef {import('./parts.js').Context} Context */
 
+const SERVICE_MS = 30_000;
+
 /** Why this browser can't get notifications, in words; empty when it can. */
 export function pushObstacle() {
   if (!window.isSecureContext)
@@ -24,9 +26,24 @@ export async function turnOn({ app }, key) {
   const known = await pushManager.getSubscription();
   // One that was made for another key of the server is of no use to this one.
   if (known && !sameKey(known.options.applicationServerKey, key)) await known.unsubscribe();
-  const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  const made = await answered(pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
   const { endpoint, keys } = made.toJSON();
   return app.api.subscribePush({ endpoint: endpoint ?? '', p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' });
+}
+
+/**
+ * A browser that can't reach its maker's push service may wait for it without end.
+ * @template T
+ * @param {Promise<T>} subscribing
+ * @param {number} [milliseconds]
+ * @returns {Promise<T>}
+ */
+export function answered(subscribing, milliseconds = SERVICE_MS) {
+  const words = "The browser's push service does not answer. It belongs to the browser's maker and needs the internet.";
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${words} Try again, or use another channel.`)), milliseconds);
+    subscribing.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /**

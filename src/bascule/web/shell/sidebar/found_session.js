@@ -100,7 +100,7 @@ export function foundClosed(state, app, session) {
     h(
       'span',
       { class: 'found-note__text' },
-      `Begun outside Bascule, read from ${agentTitle(state, session.agent)}’s own files. Read only ` +
+      `Started outside Bascule, read from ${agentTitle(state, session.agent)}’s own files. Read only ` +
         'until you continue it here.',
       command && h('small', null, 'Or in a terminal there: ', h('code', null, command)),
     ),

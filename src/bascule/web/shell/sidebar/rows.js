@@ -4,7 +4,7 @@ import { h, iconButton } from '../../js/dom.js';
 import { plusMinus } from '../../js/lines.js';
 import { age, clockTime, count } from '../../js/format.js';
 import { confirmEnd } from '../session/confirm.js';
-import { agentLetter, begin, dot, menu } from '../parts.js';
+import { agentLetter, begin, dot, keyNote, menu } from '../parts.js';
 import { machineTag } from '../machines.js';
 import { agentTitle, isOver, marksOf, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { muteChoice } from '../notifying.js';
@@ -121,7 +121,7 @@ function rowMenu(app, anchor, session, again) {
   menu(anchor, [
     pinChoice(app, id),
     ...muteChoice(app, id),
-    { label: 'Rename', note: 'F2', icon: 'edit', run: () => rename(id, again) },
+    { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => rename(id, again) },
     {
       label: session.archived ? 'Take out of the archive' : 'Archive',
       icon: 'inbox',

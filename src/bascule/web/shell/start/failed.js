@@ -40,6 +40,7 @@ export function failureWords(error, agent, device) {
     case 'INVALID_DIRECTORY':
       return ['That folder can’t be used', error.message];
     case 'START_REFUSED':
+    case 'OWNER_NEEDED':
       return [`${device} did not take it`, `${error.message} Your text is kept.`];
     case 'LIMIT_REACHED':
       return ['No more sessions right now', error.message];

@@ -241,7 +241,6 @@ class StartScreen {
       agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
       driverChip(chosen.agent, this.command.driver, (driver) => this.#choose({ driver })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
-      levelChip(chosen.device, this.command.level, (level) => this.#choose({ level })),
       startModeChip(this.command, hasPlan(chosen.agent), ({ plan, ...mode }) => {
         this.#choose(mode);
         this.#setPlan(plan);
@@ -271,6 +270,7 @@ class StartScreen {
         deviceChip(state, chosen, (device) => this.#setDevice(device)),
         folderChip(app, state, chosen, does),
         chosen.agent && chosen.cwd && this.several.treeChip(folderName(chosen.cwd)),
+        levelChip(chosen.device, this.command.level, (level) => this.#choose({ level })),
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen) : [],
       ),
