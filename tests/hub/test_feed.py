@@ -12,6 +12,7 @@ from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
 from bascule.hub.live.feed import Delivery, Feed, Subscription
+from bascule.hub.nodes.far_commits import FarCommits
 from bascule.model.events import ArchivedChanged, PermissionAnswered, TitleChanged
 from bascule.store.base import Row
 
@@ -225,3 +226,24 @@ async def test_a_viewer_that_would_have_a_gap_reads_what_is_between_first(hub: R
     subscription.offer(Delivery("s1", rows))
     await until(lambda: ear.heard == [1, 2, 3, 4, 5, 6])
     assert subscription.live
+
+
+@pytest.mark.row("X11")
+async def test_a_lost_wake_is_made_up_for_by_a_look_at_where_logs_end(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(work: Any, name: str) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work, name=name)
+        tasks.add(task)
+        return task
+
+    far = FarCommits(hub.store, feed, spawn)
+    ear, _ = await listen(feed)
+    for n in range(5):
+        await hub.say("s1", str(n))
+    await far.look()
+    await until(lambda: ear.heard == [1, 2, 3, 4, 5, 6])
+    await asyncio.gather(*tasks)
