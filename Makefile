@@ -53,7 +53,8 @@ page: $(VENV)/.dev
 screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium)
 	@$(PY) -m tests.web.screens.make_screens $(ARGS)
 
-bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
+bench: $(VENV)/.dev ## Measure (BENCH=marks: every mark of docs/benchmarks.md)
+	@$(PY) web/bundle.py
 	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
 # Hub and daemon in two processes with a folder each: what shares an object or a file fails here.

@@ -65,6 +65,11 @@ def wait_for_rest(pids: list[int]) -> None:
             return
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
 def end(process: subprocess.Popen[Any]) -> None:
     """Ask it to stop, and insist after a while."""
     process.terminate()

@@ -5,6 +5,7 @@
 `messages N`   N messages that come whole, one marker in each
 `paced N RATE` N pieces at RATE per second, each carrying the time it was written
 `paced N RATE SIZE` the same, each of about SIZE characters
+`spaced N RATE` N messages that come whole, at RATE per second, each carrying the time it was written
 
 A marker is "¶"; one that carries a time is "¶<monotonic ns> ". A flood begins with "§<monotonic ns>§", the
 time its first byte was written, so that the way a prompt takes to the agent is no part of the figure.
@@ -123,6 +124,14 @@ def paced(count: int, rate: float, message_id: str, size: int = 0) -> None:
     write(text_ends())
 
 
+def spaced(count: int, rate: float, turn: str) -> None:
+    due = time.monotonic()
+    for n in range(count):
+        due += 1 / rate
+        time.sleep(max(0.0, due - time.monotonic()))
+        write((MESSAGE % (f"msg_{turn}_{n}", f"¶{time.monotonic_ns()} ", n, n)).encode())
+
+
 def obey(prompt: str, turn: str) -> None:
     match prompt.split():
         case ["deltas", count]:
@@ -131,6 +140,8 @@ def obey(prompt: str, turn: str) -> None:
             flood(tool_lines(int(count), turn))
         case ["messages", count]:
             flood(message_lines(int(count), turn))
+        case ["spaced", count, rate]:
+            spaced(int(count), float(rate), turn)
         case ["paced", count, rate]:
             paced(int(count), float(rate), f"msg_{turn}")
         case ["paced", count, rate, size]:
@@ -165,4 +176,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--version"]:
         print("0.0.0")
     else:
-        main()
+        try:
+            main()
+        except BrokenPipeError:  # nobody reads any more
+            os._exit(0)

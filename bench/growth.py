@@ -7,13 +7,17 @@ waiting there; and CPU time for each event with 1, 10 and 100 sessions that spea
 
 import argparse
 import os
+import sqlite3
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from contestants import Bascule, cpu_seconds
+from contestants import Bare, Bascule, cpu_seconds
+from streaming import Sizes
+from table import Figure, spread
 
 RATE = 100  # pieces a second of one session, slow enough for each to be an event
 WAITING = 1_000_000
@@ -63,6 +67,46 @@ def cost(python: str, seconds: float, *, sessions: int = 1, rate: float = RATE, 
         before = Sample.of(server, names)
         time.sleep(seconds)
         return before.until(Sample.of(server, names))
+
+
+def bare_cpu(seconds: float, sessions: int, rate: float) -> float:
+    """Microseconds of the bare relay for each event, at the same pace."""
+
+    def events(folder: Path) -> int:
+        with sqlite3.connect(folder / "bare.db") as database:
+            return database.execute("SELECT count(*) FROM events").fetchone()[0]
+
+    with Bare() as server:
+        for name in [server.create() for _ in range(sessions)]:
+            server.send(name, f"paced {int(rate * (seconds + 2 * SETTLE_SECONDS)) + 1} {rate} 200")
+        time.sleep(SETTLE_SECONDS)
+        before, worked = events(server.folder), cpu_seconds(server.pid)
+        time.sleep(seconds)
+        spent = cpu_seconds(server.pid) - worked
+        return spent / max(1, events(server.folder) - before) * 1e6
+
+
+def growth(sizes: Sizes) -> Iterator[Figure]:
+    """What a piece writes, and what an event costs while many sessions speak."""
+    rounds, seconds = (1, 2.0) if sizes.quick else (3, 8.0)
+    few, many = (2, 10) if sizes.quick else (10, 100)
+    alone, waiting, by_few, by_many, bare = [list[float]() for _ in range(5)]
+    for _ in range(rounds):
+        alone.append(cost(sys.executable, seconds).written / 1000)
+        waiting.append(cost(sys.executable, seconds, waiting=WAITING).written / 1000)
+        by_few.append(cost(sys.executable, seconds, sessions=few, rate=1000 / few).cpu)
+        by_many.append(cost(sys.executable, seconds, sessions=many, rate=1000 / many).cpu)
+        bare.append(bare_cpu(seconds, many, 1000 / many))
+    pace = "one session, 100 pieces of 200 characters a second"
+    yield Figure("written a piece", median(alone), " KB", f"{spread(alone, 1)} KB; {pace}", most=10)
+    name, seen = "written a piece, 1 MB in the queue", f"{spread(waiting, 1)} KB; the same"
+    yield Figure(name, median(waiting), " KB", seen, most=10)
+    against = median(mine / yours for mine, yours in zip(by_many, bare, strict=True))
+    seen = f"{spread(by_many, 0)} µs against {spread(bare, 0)} µs, 1,000 events a second in all"
+    yield Figure(f"CPU an event at {many} sessions, of the bare relay's", against, " ×", seen, most=3)
+    flat = median(late / early for late, early in zip(by_many, by_few, strict=True))
+    seen = f"{spread(by_many, 0)} µs against {spread(by_few, 0)} µs"
+    yield Figure(f"the same, of its own at {few} sessions", flat, " ×", seen, most=1.1)
 
 
 def main() -> None:

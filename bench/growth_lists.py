@@ -2,9 +2,15 @@
 
 import argparse
 import asyncio
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
+
+from streaming import Sizes
+from table import Figure, spread
 
 from bascule.api.session_answers import SessionList
 from bascule.hub.api.views import session_view
@@ -64,8 +70,32 @@ async def measure(store: SqliteStore, name: str, ask) -> float:  # type: ignore[
         beside.cancel()
         await asyncio.gather(beside, return_exceptions=True)
     p50, p99 = took[len(took) // 2], took[len(took) * 99 // 100]
-    print(f"{name:<24} p50 {p50:6.2f} ms   p99 {p99:6.2f} ms")
+    print(f"{name:<24} p50 {p50:6.2f} ms   p99 {p99:6.2f} ms", file=sys.stderr)
     return p99
+
+
+async def _figures(number: int, rounds: int) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore.open(Path(folder) / "b.db", clock=time.time, loop=asyncio.get_running_loop())
+        await fill(store, number)
+        await page(store, SessionFilter())  # the first one starts the thread that reads
+        pages, ratios = list[float](), list[float]()
+        for n in range(rounds):
+            began = time.perf_counter()
+            await page(store, SessionFilter())
+            pages.append((time.perf_counter() - began) * 1000)
+            alone = await measure(store, f"alone, {n}", None)
+            ratios.append(await measure(store, f"beside, {n}", lambda: page(store, SessionFilter())) / alone)
+        await store.close()
+    beside = f"{spread(ratios)} × of the p99 without lists, a page every {ASKED_EVERY * 1000:.0f} ms"
+    return [
+        Figure(f"first page of {number:,} sessions", median(pages), " ms", f"{spread(pages)} ms", most=5),
+        Figure("others' p99 beside such pages", median(ratios), " ×", beside, most=1.2),
+    ]
+
+
+def lists(sizes: Sizes) -> Iterator[Figure]:
+    yield from asyncio.run(_figures(500 if sizes.quick else 10_000, sizes.rounds))
 
 
 async def run(number: int) -> None:

@@ -1,14 +1,20 @@
-"""What a line of an agent's output costs in CPU time, without processes, sockets or a disk.
+"""What a line of an agent's output costs in CPU time, without processes and sockets.
 
-`python bench/lines.py`.
+`python bench/lines.py [--runs N]`.
 
-One thread's own time, the least of nine runs: what a line costs when nothing else disturbs it. To compare two
-versions, run this file with each one's `src` in PYTHONPATH, in turns.
+A thread's own time, the least of nine runs: what a line costs when nothing else disturbs it. First driver,
+supervisor and fold alone, with a store that has everything at once; then the whole way through a real store,
+as the time of the loop's thread and of the writer's. To compare two versions, run this file with each one's
+`src` in PYTHONPATH, in turns.
 """
 
+import argparse
 import asyncio
+import tempfile
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from emitter import DELTA, init, message_lines, text_begins, text_ends, tool_lines
@@ -23,11 +29,15 @@ from bascule.model.settings import Limits
 from bascule.session.ledger import Ledger
 from bascule.session.supervisor import Supervisor
 from bascule.store.base import Batch, ResumePoint
+from bascule.store.sqlite import SqliteStore
 
 LINES = 20_000
 CHUNK = 256 * 1024
 RUNS = 9
-HEAD = "| lines | driver | admit | entries | sum | events a line |\n|---|---|---|---|---|---|"
+HEAD = (
+    "| lines | driver | admit | entries | sum | events a line | with a store: loop | writer | both |\n"
+    "|---|---|---|---|---|---|---|---|---|"
+)
 
 
 class Cost(NamedTuple):
@@ -36,6 +46,13 @@ class Cost(NamedTuple):
     driver: float
     admit: float
     entries: float
+
+
+class Stored(NamedTuple):
+    """Microseconds a line, of the threads that share the work."""
+
+    loop: float
+    writer: float
 
 
 class Committed:
@@ -63,8 +80,8 @@ def outputs() -> dict[str, bytes]:
     }
 
 
-def supervisor() -> Supervisor:
-    record, store, process = SessionRecord("s"), cast(Any, Committed()), cast(Any, NoProcess())
+def supervisor(store: Any) -> Supervisor:
+    record, process = SessionRecord("s"), cast(Any, NoProcess())
     point = ResumePoint(record, Pending(), 0, 0, None, [], [])
     ledger, driver = Ledger(store, point, time.time), StreamJsonDriver()
     limits = Limits(output_bytes=0)
@@ -75,11 +92,32 @@ def supervisor() -> Supervisor:
     return live
 
 
+def chunks_of(output: bytes) -> list[bytes]:
+    return [output[at : at + CHUNK] for at in range(0, len(output), CHUNK)]
+
+
+async def stored_cost(output: bytes) -> Stored:
+    """The next piece is read when the last is committed, as a session's reader does it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, loop = Path(folder) / "store.db", asyncio.get_running_loop()
+        store = SqliteStore.open(path, clock=time.time, loop=loop)
+        live = supervisor(store)
+        await live.ledger.settled()
+        writer = next(thread for thread in threading.enumerate() if thread.name == "store writer")
+        assert writer.ident is not None
+        clock = time.pthread_getcpuclockid(writer.ident)
+        began, writer_began = time.thread_time_ns(), time.clock_gettime_ns(clock)
+        for chunk in chunks_of(output):
+            await live.admit(live.driver.receive(chunk), 0)
+        spent = time.thread_time_ns() - began, time.clock_gettime_ns(clock) - writer_began
+        await store.close()
+        return Stored(*(ns / 1000 / LINES for ns in spent))
+
+
 async def cost_of(output: bytes) -> tuple[Cost, int]:
-    chunks = [output[at : at + CHUNK] for at in range(0, len(output), CHUNK)]
-    live, fold = supervisor(), Fold()
+    live, fold = supervisor(Committed()), Fold()
     spent, seq, heard = [0, 0, 0], 0, 0
-    for chunk in chunks:
+    for chunk in chunks_of(output):
         events, spent[0] = _timed(spent[0], lambda: live.driver.receive(chunk))  # noqa: B023 - used at once
         heard += len(events)
         begun = time.thread_time_ns()
@@ -103,14 +141,19 @@ def _fold(fold: Fold, rows: list[Logged]) -> None:
     fold.take_dirty()
 
 
-async def main() -> None:
-    print(f"CPU µs a line, least of {RUNS} runs of {LINES} lines\n\n{HEAD}")
+async def main(runs: int) -> None:
+    print(f"CPU µs a line, least of {runs} runs of {LINES} lines\n\n{HEAD}")
     for name, output in outputs().items():
-        runs = [await cost_of(output) for _ in range(RUNS)]
-        best = Cost(*(min(column) for column in zip(*(cost for cost, _ in runs), strict=True)))
+        alone = [await cost_of(output) for _ in range(runs)]
+        stored = [await stored_cost(output) for _ in range(runs)]
+        best = Cost(*map(min, zip(*(cost for cost, _ in alone), strict=True)))
+        both = Stored(*map(min, zip(*stored, strict=True)))
         cells = " | ".join(f"{value:.2f}" for value in (*best, sum(best)))
-        print(f"| {name} | {cells} | {runs[0][1] / LINES:.2f} |", flush=True)
+        threads = " | ".join(f"{value:.2f}" for value in (*both, sum(both)))
+        print(f"| {name} | {cells} | {alone[0][1] / LINES:.2f} | {threads} |", flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=RUNS)
+    asyncio.run(main(parser.parse_args().runs))

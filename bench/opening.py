@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from contestants import HERE, Bascule, end
+from contestants import HERE, Bascule, end, free_port
 from longlogs import write_logs
 from streaming import Sizes
 from table import Figure, spread
@@ -21,12 +20,7 @@ from table import Figure, spread
 PAGE = "/api/sessions/{}/entries?limit=50"
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
-
-
-def _seconds_to_answer(process: subprocess.Popen[bytes], port: int, began: float) -> float:
+def seconds_to_answer(process: subprocess.Popen[bytes], port: int, began: float) -> float:
     """Until GET /health says 200."""
     while True:
         try:
@@ -44,23 +38,23 @@ def _seconds_to_answer(process: subprocess.Popen[bytes], port: int, began: float
 
 
 def _start_hello() -> float:
-    port = _free_port()
+    port = free_port()
     began = time.monotonic()
     process = subprocess.Popen([sys.executable, str(HERE / "hello.py"), str(port)])
     try:
-        return _seconds_to_answer(process, port, began)
+        return seconds_to_answer(process, port, began)
     finally:
         end(process)
 
 
-def _start_bascule() -> float:
+def start_bascule() -> float:
     """Nothing is there yet: no database, no keeper, no grant."""
     bascule = Bascule()
-    port = _free_port()
+    port = free_port()
     began = time.monotonic()
     process = bascule.launch(port)
     try:
-        taken = _seconds_to_answer(process, port, began)
+        taken = seconds_to_answer(process, port, began)
         # Only once it has said its link is it sure to have started its keeper, which must be ended.
         assert process.stdout is not None
         process.stdout.readline()
@@ -70,12 +64,12 @@ def _start_bascule() -> float:
 
 
 def cold_start(sizes: Sizes) -> Iterator[Figure]:
-    _start_hello(), _start_bascule()  # so that both find their bytecode written
+    _start_hello(), start_bascule()  # so that both find their bytecode written
     ours: list[float] = []
     theirs: list[float] = []
     for _ in range(sizes.rounds):
         theirs.append(_start_hello() * 1000)
-        ours.append(_start_bascule() * 1000)
+        ours.append(start_bascule() * 1000)
     ratios = [mine / yours for mine, yours in zip(ours, theirs, strict=True)]
     seen = f"{spread(ours, 0)} ms against {spread(theirs, 0)} ms"
     yield Figure("cold start to the first answer", median(ratios), " ×", seen, most=2.5)

@@ -3,13 +3,15 @@
 import os
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import uvloop
 from page import USABLE
 from playwright.async_api import Browser
+from streaming import Sizes
+from table import Figure, spread
 from tests.hub.page_forms import FORMS
 from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, chromium
@@ -51,6 +53,18 @@ async def measured(form: Callable[[], PageFiles], browser: Browser, line: Line) 
     with tempfile.TemporaryDirectory() as folder:
         async with lantern(Path(folder), empty=True, page=form) as hub:
             return await visit(browser, hub, line)
+
+
+async def _slow_line(rounds: int) -> list[float]:
+    async with chromium() as browser:
+        line = LINES["100 ms, 10 Mbit/s"]
+        return [(await measured(FORMS["bundle"], browser, line))[0] for _ in range(rounds)]
+
+
+def page_over_slow_line(sizes: Sizes) -> Iterator[Figure]:
+    times = uvloop.run(_slow_line(sizes.rounds))
+    seen = f"{spread(times, 0)} ms until a field can be typed into"
+    yield Figure("page over 100 ms and 10 Mbit/s", statistics.median(times) / 1000, " s", seen, most=1.2)
 
 
 def said(name: str, rounds: list[Visit]) -> None:

@@ -14,11 +14,13 @@ class Sizes:
     """How much is sent. The quick run only shows that everything works."""
 
     def __init__(self, *, quick: bool) -> None:
+        self.quick = quick
         self.rounds = 1 if quick else 5
         self.deltas = 4_000 if quick else 40_000
         self.tools = 1_000 if quick else 8_000
         self.messages = 2_000 if quick else 16_000
         self.paced = 200 if quick else 1_000
+        self.spaced = 100 if quick else 500
         # Viewers, pieces, pieces per second: what one core can hand out without a queue of its own.
         self.crowds = [(20, 40, 40), (200, 20, 10)] if quick else [(20, 300, 50), (200, 60, 10)]
         self.sessions = 20 if quick else 100

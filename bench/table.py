@@ -14,6 +14,7 @@ class Figure(NamedTuple):
     most: float | None = None
     least: float | None = None
     fault: str = ""  # something that must not happen did: no figure can make up for it
+    absent: str = ""  # what it would be measured with is not here
 
     @property
     def mark(self) -> str:
@@ -22,22 +23,27 @@ class Figure(NamedTuple):
         return f"≥ {self.least:g}{self.unit}" if self.least is not None else "none"
 
     @property
+    def is_held(self) -> bool:
+        high = self.most is not None and self.value > self.most
+        low = self.least is not None and self.value < self.least
+        return not (self.fault or self.absent or high or low)
+
+    @property
     def verdict(self) -> str:
         if self.fault:
             return f"**missed**: {self.fault}"
+        if self.absent:
+            return f"**not measured**: {self.absent}"
         if self.most is None and self.least is None:
             return "for information"
-        held = (self.most is None or self.value <= self.most) and (
-            self.least is None or self.value >= self.least
-        )
-        return "held" if held else "**missed**"
+        return "held" if self.is_held else "**missed**"
 
 
 HEAD = "| measure | figure | mark | verdict | seen |\n|---|---|---|---|---|"
 
 
 def row(figure: Figure) -> str:
-    value = f"{figure.value:.2f}{figure.unit}"
+    value = "" if figure.absent else f"{figure.value:.2f}{figure.unit}"
     return f"| {figure.what} | {value} | {figure.mark} | {figure.verdict} | {figure.seen} |"
 
 

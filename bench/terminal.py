@@ -9,6 +9,7 @@ the interpreter of another checkout of Bascule, to compare a change with what wa
 
 import argparse
 import contextlib
+import itertools
 import json
 import shutil
 import statistics
@@ -18,17 +19,19 @@ import tempfile
 import termios
 import time
 import venv
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
+from streaming import Sizes
+from table import Figure, spread
 from terminal_peers import AnyTerminal, Bascule, RawPty, Server, Terminado, Ttyd, Wetty, Wire
 
 MEGABYTES = 24
 ROUNDS = 5
 ECHOES = 400
-IDLE = 20
+IDLE, STEPS = 20, 4  # terminals that are opened at a time, and how often
 
 
 def settle(terminal: AnyTerminal) -> None:
@@ -114,22 +117,27 @@ def flood(server: Terminado | Bascule) -> Generator[None]:
 
 
 def memory(server: Server) -> float:
-    """Kilobytes of the server's own processes for each idle terminal with a viewer."""
+    """Kilobytes of the server's own processes for each idle terminal with a viewer.
+
+    The middle of several steps: one of them may hold whatever else the server asked the system for just then.
+    """
 
     def used() -> float:
         return sum(psutil.Process(pid).memory_full_info().uss for pid in server.pids()) / 1024
 
-    warm = [server.terminal() for _ in range(3)]
-    for one in warm:
-        settle(one)
-    before = used()
-    terminals = [server.terminal() for _ in range(IDLE)]
+    terminals: list[AnyTerminal] = []
+
+    def opened(count: int) -> float:
+        new = [server.terminal() for _ in range(count)]
+        terminals.extend(new)
+        for one in new:
+            settle(one)
+        return used()
+
+    sizes = [opened(3), *(opened(IDLE) for _ in range(STEPS))]
     for one in terminals:
-        settle(one)
-    after = used()
-    for one in [*warm, *terminals]:
         one.close()
-    return (after - before) / IDLE
+    return statistics.median((after - before) / IDLE for before, after in itertools.pairwise(sizes))
 
 
 def make_file(folder: Path) -> Path:
@@ -194,6 +202,42 @@ def install_terminado(folder: Path) -> str:
     return python if subprocess.run(install, check=False, capture_output=True).returncode == 0 else ""
 
 
+def terminals(sizes: Sizes) -> Iterator[Figure]:
+    """Beside terminado and, where it is installed, ttyd."""
+    with tempfile.TemporaryDirectory() as folder:
+        servers = start(argparse.Namespace(terminado="", wetty="", base=""), Path(folder))
+        try:
+            run = Measuring(servers, None, make_file(Path(folder)))
+            for number in range(sizes.rounds):
+                run.round(number)
+        finally:
+            for server in servers.values():
+                server.stop()
+    flows = {name: [flow[0] for flow in found] for name, found in run.flows.items()}
+    echoes = {name: [p50(one) for one in found] for name, found in run.echoes.items()}
+    flooded = {name: [p99(one) for one in found] for name, found in run.flooded.items() if found}
+    yield _beside("echo idle p50, of terminado's", "terminado", echoes, " ms", most=0.8)
+    yield _beside("echo beside a flood p99, of terminado's", "terminado", flooded, " ms", most=1.0)
+    yield _beside("echo idle p50, of ttyd's", "ttyd", echoes, " ms", most=2.8)
+    yield _beside("terminal MB/s, of ttyd's", "ttyd", flows, " MB/s", least=1.2)
+
+
+def _beside(
+    what: str,
+    peer: str,
+    found: dict[str, list[float]],
+    unit: str,
+    *,
+    most: float | None = None,
+    least: float | None = None,
+) -> Figure:
+    ours, theirs = found["bascule"], found.get(peer)
+    if theirs is None:
+        return Figure(what, 0.0, " ×", f"{spread(ours)}{unit}", most, least, absent=f"{peer} is not here")
+    ratio = statistics.median(mine / yours for mine, yours in zip(ours, theirs, strict=True))
+    return Figure(what, ratio, " ×", f"{spread(ours)}{unit} against {spread(theirs)}{unit}", most, least)
+
+
 class Measuring:
     """All servers take turns within a round; each list holds one value for each round."""
 
@@ -208,13 +252,16 @@ class Measuring:
 
     def run(self, rounds: int) -> None:
         for number in range(rounds):
-            # Whoever comes first in a round differs, so that nobody always has the warmer machine.
-            names = list(self.servers)
-            self._round(names[number % len(names) :] + names[: number % len(names)])
+            self.round(number)
         self._report()
         if self._wants("memory"):
             for name, server in self.servers.items():
                 print(f"memory per idle terminal, {name}: {memory(server):.0f} KB")
+
+    def round(self, number: int) -> None:
+        # Whoever comes first in a round differs, so that nobody always has the warmer machine.
+        names = list(self.servers)
+        self._round(names[number % len(names) :] + names[: number % len(names)])
 
     def _wants(self, what: str) -> bool:
         return self.only in (None, what)

@@ -10,7 +10,7 @@ from table import Figure
 MB = 1024 * 1024
 
 
-def _wait_for_turn(bascule: Bascule, session: str) -> None:
+def wait_for_turn(bascule: Bascule, session: str) -> None:
     """Until its first turn is over."""
     deadline = time.monotonic() + WAIT_SECONDS
     while (now := bascule.session(session)).get("phase") != "waiting" or not now.get("turns"):
@@ -24,7 +24,7 @@ def idle_sessions(sizes: Sizes) -> Iterator[Figure]:
     with Bascule() as bascule:
         first = bascule.create()
         bascule.send(first, "deltas 10")
-        _wait_for_turn(bascule, first)
+        wait_for_turn(bascule, first)
         keeper = bascule.keeper_pid()
         assert keeper is not None
         before = [resident(bascule.pid), resident(keeper)]
@@ -32,7 +32,7 @@ def idle_sessions(sizes: Sizes) -> Iterator[Figure]:
         for session in sessions:
             bascule.send(session, "deltas 10")
         for session in sessions:
-            _wait_for_turn(bascule, session)
+            wait_for_turn(bascule, session)
         after = [resident(bascule.pid), resident(keeper)]
     grown = [(now - then) / sizes.sessions / MB for now, then in zip(after, before, strict=True)]
     server, keepers = (
@@ -47,7 +47,7 @@ def stalled(sizes: Sizes) -> Iterator[Figure]:
     with Bascule() as bascule:
         session = bascule.create()
         bascule.send(session, "deltas 10")
-        _wait_for_turn(bascule, session)
+        wait_for_turn(bascule, session)
         idle = resident(bascule.pid)
         fault = ""
         with stalled_viewer(bascule, session):

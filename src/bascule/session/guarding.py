@@ -1,31 +1,22 @@
 """Guard rails of one live session: warns of a cap, stops the turn at it or in a loop, and asks a person."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from bascule.model.events import (
-    AnyEvent,
-    GuardAsked,
-    Note,
-    PromptSent,
-    ToolChanged,
-    ToolStarted,
-    TurnEnded,
-    UsageChanged,
-)
+from bascule.model.events import AnyEvent, GuardAsked, Note, PromptSent, UsageChanged
 from bascule.model.guards import CapName, GuardKind
 from bascule.model.lifecycle import LIVE, Phase
 from bascule.model.records import SessionRecord
 from bascule.model.settings import Limits
 from bascule.policy.loop_watch import LoopWatch
-from bascule.policy.spending_caps import Meter, Spending, is_capped, look
+from bascule.policy.spending_caps import Meter, Reached, Spending, is_capped, look
 from bascule.session.ledger import Ledger
+from bascule.session.running_tools import CHANGES_TOOLS, EndedCall, RunningTools
 
-WATCHED: frozenset[type[AnyEvent]] = frozenset(
-    {ToolStarted, ToolChanged, UsageChanged, TurnEnded, PromptSent}
-)
+WATCHED: frozenset[type[AnyEvent]] = CHANGES_TOOLS | {UsageChanged, PromptSent}
 NEAR, REACHED = "limit_near", "limit_reached"
 OUTPUT_WARNED_AT = 0.8
 
@@ -48,39 +39,30 @@ class Guarding:
         self,
         ledger: Ledger,
         limits: Limits,
+        tools: RunningTools,
         spending: SpendingOf,
         tell: Callable[[list[AnyEvent]], object],
         stop: Callable[[list[AnyEvent]], object],
     ) -> None:
         self.limits = limits
         self._ledger = ledger
+        self._tools = tools
         self._spending = spending
         self._tell = tell
         self._stop = stop
         self._loop = LoopWatch()
-        self._tools: set[str] = set()  # that run now
         self._warned: set[tuple[CapName, int]] = set()
         self._warned_of_output = False
         self._due: GuardAsked | None = None  # waits for the current tool
 
-    def heard(self, events: Sequence[AnyEvent]) -> None:
-        """What the agent said, after it was logged."""
-        if not any(type(event) in WATCHED for event in events):
+    def heard(self, kinds: AbstractSet[type[AnyEvent]], ended: Iterable[EndedCall] = ()) -> None:
+        """Events of these kinds were logged, and with them these calls ended."""
+        if WATCHED.isdisjoint(kinds):
             return
-        for event in events:
-            match event:
-                case PromptSent():
-                    self._loop.clear()
-                case ToolStarted():
-                    self._tools.add(event.tool_id)
-                    self._loop.started(event.tool_id, event.name, bytes(event.input))
-                case ToolChanged() if event.status != "running":
-                    self._tools.discard(event.tool_id)
-                    self._count(self._loop.ended(event.tool_id, event.status, event.output))
-                case TurnEnded():
-                    self._tools.clear()
-                case _:
-                    pass
+        if PromptSent in kinds:
+            self._loop.clear()
+        if self.limits.loop_repeats > 0:
+            self._count(ended)
         self.look()
 
     def look(self) -> None:
@@ -89,8 +71,7 @@ class Guarding:
         if record.guard is not None or record.phase not in LIVE or record.phase is Phase.ENDING:
             self._due = None
             return
-        spending = self._spending(record) if is_capped(self.limits) else Spending()
-        for found in look(spending, self.limits, record.raised, self._warned):
+        for found in self._near_or_reached(record):
             if found.state == "near":
                 self._warned.add((found.cap, found.allowed))
                 self._tell([Note(NEAR, found.words(), "warning")])
@@ -100,6 +81,11 @@ class Guarding:
             due = replace(self._due, cut_short=record.phase is Phase.RUNNING)
             self._due = None
             self._stop([Note(REACHED, due.text, "warning"), due])
+
+    def _near_or_reached(self, record: SessionRecord) -> list[Reached]:
+        if not is_capped(self.limits):
+            return []
+        return look(self._spending(record), self.limits, record.raised, self._warned)
 
     def output(self, written: int) -> None:
         """How many bytes it has written: said before the limit ends it."""
@@ -114,18 +100,19 @@ class Guarding:
         self._loop.clear()
         self._due = None
 
-    def _count(self, repeated: tuple[str, int] | None) -> None:
+    def _count(self, ended: Iterable[EndedCall]) -> None:
         most = self.limits.loop_repeats
-        if repeated is None or most <= 0 or repeated[1] < most or self._due is not None:
-            return
-        tool, times = repeated
-        words = f"{tool} was called {times} times with the same input, and the same came of it each time."
-        self._due = _asked("loop", words, times, most)
+        for call, outcome in ended:
+            times = self._loop.count(call.name, bytes(call.input), outcome.status, outcome.output)
+            if times >= most and self._due is None:
+                again = f"{call.name} was called {times} times with the same input"
+                words = f"{again}, and the same came of it each time."
+                self._due = _asked("loop", words, times, most)
 
     def _at_work(self) -> bool:
         """Whether a tool runs. One that waits for a person's answer does not."""
         waiting = {request.tool_id for request in self._ledger.open_requests()}
-        return bool(self._tools - waiting) and self._ledger.record.phase is Phase.RUNNING
+        return not waiting.issuperset(self._tools.calls) and self._ledger.record.phase is Phase.RUNNING
 
 
 def _asked(kind: GuardKind, words: str, spent: int, allowed: int) -> GuardAsked:

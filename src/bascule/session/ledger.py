@@ -114,9 +114,12 @@ class Ledger:
             batch.err_offset = err_offset
         if driver_state is not None:
             batch.driver_state, batch.state_offset = driver_state, out_offset
-        batch.writes.extend(write for write in writes if write.data)
-        batch.delivered.extend(delivered)
-        batch.audit.extend(audit)
+        if writes:
+            batch.writes.extend(write for write in writes if write.data)
+        if delivered:
+            batch.delivered.extend(delivered)
+        if audit:
+            batch.audit.extend(audit)
         batch.reply = reply or batch.reply
         batch.sync = batch.sync or sync
         if len(self._steps) == 1:

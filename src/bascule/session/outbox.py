@@ -30,6 +30,8 @@ class Outbox:
 
     def put_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
         """Deliver these once the step that holds them is durable. One without data stands for nothing."""
+        if not writes:
+            return
         kept = tuple(write for write in writes if write.data)
         self._undelivered.update({write.write_id: len(write.data) for write in kept})
 
@@ -51,8 +53,9 @@ class Outbox:
             )
 
     def wake(self) -> None:
-        """The way to the agent is open again."""
-        self._wake.set()
+        """The way to the agent is open again, or may be: said with every piece of its output."""
+        if self._waiting:
+            self._wake.set()
 
     @property
     def holds_answer(self) -> bool:

@@ -1,16 +1,16 @@
 """Timeouts for a silent agent: fails one that never speaks its protocol, notes a long quiet turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from bascule.drivers.base import Driver
-from bascule.model.events import AnyEvent, Note, ToolChanged, ToolStarted, TurnEnded
+from bascule.model.events import AnyEvent, Note, TurnEnded
 from bascule.model.lifecycle import Phase
 from bascule.model.settings import Limits
 from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
+from bascule.session.running_tools import RunningTools
 
-# Events that change whether anybody but the agent has something to do.
-COUNTED: frozenset[type[AnyEvent]] = frozenset({ToolStarted, ToolChanged, TurnEnded})
 START, QUIET = "start", "quiet"
 
 
@@ -23,16 +23,17 @@ class Patience:
         driver: Driver,
         limits: Limits,
         deadlines: Deadlines,
+        tools: RunningTools,
         give_up: Callable[[str], None],
-        tell: Callable[[Note], object],
+        tell: Callable[[list[AnyEvent]], object],
     ) -> None:
         self._ledger = ledger
         self._driver = driver
         self.limits = limits
         self._deadlines = deadlines
+        self._tools = tools
         self._give_up = give_up
         self._tell = tell
-        self._tools: set[str] = set()  # that run now
         self._told = False  # in this turn
 
     def begin(self) -> None:
@@ -45,22 +46,12 @@ class Patience:
             self._give_up(f"it did not speak its protocol within {self.limits.start_seconds} s")
         self.look()
 
-    def heard(self, events: Sequence[AnyEvent]) -> None:
-        """It said something: that it lives, at least."""
+    def heard(self, kinds: AbstractSet[type[AnyEvent]]) -> None:
+        """It said something of these kinds: that it lives, at least."""
         if self._driver.spoken:
             self._deadlines.cancel(START)
-        for event in events:
-            kind = type(event)
-            if kind not in COUNTED:
-                continue
-            if isinstance(event, ToolStarted):
-                self._tools.add(event.tool_id)
-            elif isinstance(event, ToolChanged):
-                if event.status != "running":
-                    self._tools.discard(event.tool_id)
-            else:  # the turn ended
-                self._tools.clear()
-                self._told = False
+        if TurnEnded in kinds:
+            self._told = False
         self._deadlines.cancel(QUIET)
         self.look()
 
@@ -74,11 +65,11 @@ class Patience:
     def _alone(self) -> bool:
         # Until it was time to speak its protocol, silence has a clock of its own.
         running = self._ledger.record.phase is Phase.RUNNING and not self._deadlines.is_set(START)
-        return running and not self._tools and not self._ledger.open_requests()
+        return running and not self._tools.calls and not self._ledger.open_requests()
 
     def _due(self) -> None:
         if self._alone():
             self._told = True
             seconds = self.limits.quiet_seconds
             message = f"No answer from the agent for {seconds} s. It may be waiting for its model."
-            self._tell(Note("no_answer", message, "warning"))
+            self._tell([Note("no_answer", message, "warning")])

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from bascule.drivers.base import Driver
 from bascule.model.errors import HostError
@@ -53,6 +54,7 @@ from bascule.session.policy_answers import PolicyAnswers
 from bascule.session.queueing import next_to_send
 from bascule.session.reading import Reader, bring_up
 from bascule.session.reviving import Revival, Reviving
+from bascule.session.running_tools import CHANGES_TOOLS, RunningTools
 from bascule.session.time_limits import TimeLimits
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
@@ -91,10 +93,10 @@ class Supervisor:
         self._deadlines = Deadlines()
         self._answers = AnswerDeadlines(ledger, driver, self._deadlines, clock, self.log)
         self._time = TimeLimits(ledger, self._deadlines, clock, self.log, self.reach)
-        self._patience = Patience(
-            ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
-        )
-        self.guarding = Guarding(ledger, limits, spending, self.log, self._stop_for)
+        self._tools = RunningTools()
+        waits = (self._deadlines, self._tools)
+        self._patience = Patience(ledger, driver, limits, *waits, self._never_spoke, self.log)
+        self.guarding = Guarding(ledger, limits, self._tools, spending, self.log, self._stop_for)
         self._noise = NoiseLimit(steady)
         self._given_up = ""  # why it was stopped though nobody asked for it, in words
         self._base = point.out_offset - driver.consumed
@@ -225,16 +227,14 @@ class Supervisor:
         self._spoke = True
         writes: list[Write] = []
         audit: list[AuditRecord] = []
-        only_speaks = self._only_speaks(events)
+        only_speaks = self._only_speaks(set(map(type, events)))
         only_read = only_speaks and not self.driver.owes
         facts = events if only_speaks else self._policy.follow(self._bounded(events), writes, audit)
         writes += self.driver.data_to_send()
         committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit), only_read=only_read)
         if facts is not events:
             self._react(facts)
-        self._patience.heard(facts)
-        self.touch()
-        self.guarding.heard(facts)
+        self._heard(facts)
         self.guarding.output(reached)
         if self.reviving.refused and self._ending is None:
             self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
@@ -242,10 +242,16 @@ class Supervisor:
             self.reach("size_limit")
         return committed
 
-    def _only_speaks(self, events: list[AnyEvent]) -> bool:
-        """Whether nothing follows from these events but that they are logged: so it is with nearly all."""
-        kinds = set(map(type, events))
+    def _only_speaks(self, kinds: AbstractSet[type[AnyEvent]]) -> bool:
+        """Whether nothing follows from such events but that they are logged: so it is with nearly all."""
         return FOLLOWED.isdisjoint(kinds) and not (ToolChanged in kinds and self.ledger.open_requests())
+
+    def _heard(self, facts: list[AnyEvent]) -> None:
+        kinds = set(map(type, facts))
+        ended = () if CHANGES_TOOLS.isdisjoint(kinds) else self._tools.heard(facts)
+        self._patience.heard(kinds)
+        self.touch()
+        self.guarding.heard(kinds, ended)
 
     def _bounded(self, events: list[AnyEvent]) -> list[AnyEvent]:
         """Without what a try to bring the agent back keeps to itself, and with at most so much noise."""
@@ -312,7 +318,7 @@ class Supervisor:
         sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
         write = self.driver.prompt(sent)
         self.log([sent, *self.driver.settled()], writes=[write])
-        self.guarding.heard([sent])
+        self.guarding.heard({PromptSent})
 
     def _stop_for(self, events: list[AnyEvent]) -> None:
         """A guard rail holds the agent: its turn is interrupted, and prompts wait until somebody decides."""

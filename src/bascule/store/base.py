@@ -18,8 +18,11 @@ Conversation = tuple[str, str]  # an agent, and its own name of a session
 Devices = Sequence[str] | None
 
 
-class Row(NamedTuple):
-    """One entry of a log, already in the form that goes to a browser (`Logged` as JSON)."""
+class Row(Struct, frozen=True, gc=False):
+    """One entry of a log, already in the form that goes to a browser (`Logged` as JSON).
+
+    One is made for every event that is stored or read: a struct takes a quarter of a named tuple's time.
+    """
 
     seq: int
     body: bytes

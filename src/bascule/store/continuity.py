@@ -98,6 +98,7 @@ def _begin(
 def _note(transaction: Transaction, name: str, was: int, now: int, at: str) -> None:
     note = Note(RESTORED, TEXT.format(was=was, now=now), "warning")
     try:
-        transaction.append(Batch(name, now + 1, at, [note]), [encode_logged(now + 1, at, note)])
+        batch = Batch(name, now + 1, at, [note])
+        transaction.append(batch, batch.log(), [encode_logged(now + 1, at, note)])
     except (StoreDamaged, StoreConflict) as error:  # raised before anything of it was changed
         log.warning("no note in %s: %s", name, error.message)

@@ -122,10 +122,10 @@ class SessionState:
         self._tail += tail
         self._tail_bytes += tail_bytes
 
-    def apply(self, batch: Batch, bodies: list[bytes]) -> None:
+    def apply(self, batch: Batch, log: list[Logged], bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
         numbers = range(batch.first_seq, batch.first_seq + len(bodies))
-        self._extend(batch.log(), numbers, bodies)
+        self._extend(log, numbers, bodies)
         self._move_marks(batch)
 
     def take_in(self, log: list[Logged], bodies: list[bytes], device: str) -> None:

@@ -215,7 +215,8 @@ def _close(copy: SessionState, text: str, at: str) -> None:
     events += [TitleChanged(record.title + EARLIER, BY), ArchivedChanged(True, BY)]
     first = record.seq + 1
     bodies = [encode_logged(seq, at, event) for seq, event in enumerate(events, first)]
-    copy.apply(Batch(copy.session_id, first, at, events), bodies)
+    batch = Batch(copy.session_id, first, at, events)
+    copy.apply(batch, batch.log(), bodies)
 
 
 def _log(transaction: Transaction, session_id: str) -> Iterator[tuple[list[Logged], list[bytes]]]:

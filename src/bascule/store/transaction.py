@@ -6,7 +6,7 @@ from copy import copy
 from typing import NoReturn
 from zlib import crc32
 
-from bascule.model.codec import encode, timestamp
+from bascule.model.codec import Logged, encode, timestamp
 from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Pending, SessionRecord
@@ -117,12 +117,13 @@ class Transaction:
         for session_id in quiet[:excess]:
             del self._sessions[session_id]
 
-    def append(self, batch: Batch, bodies: list[bytes]) -> None:
-        """Take one step of a session. Raises before it changes anything."""
+    def append(self, batch: Batch, log: list[Logged], bodies: list[bytes]) -> None:
+        """Take one step of a session, with its log as it is encoded in `bodies`. Raises before it changes
+        anything."""
         state = self._session(batch.session_id)
         self._check(state, batch)
         self._sessions[batch.session_id] = self._touched[batch.session_id] = state
-        state.apply(batch, bodies)
+        state.apply(batch, log, bodies)
         for write in batch.writes:
             crc = checksum(batch.session_id, 0, write.write_id.encode() + write.data)
             self.connection.execute(INSERT_WRITE, (batch.session_id, write.write_id, write.data, crc))
@@ -308,12 +309,14 @@ class Transaction:
         if not state.rows:
             return
         session_id, base, rows = state.session_id, state.seed, state.rows
-        *rest, (last_seq, last_body) = rows
-        values = [(session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF)) for seq, body in rest]
+        *rest, last = rows
+        values = [
+            (session_id, row.seq, row.body, crc32(row.body, (base + row.seq) & 0xFFFFFFFF)) for row in rest
+        ]
         write_rows(self.connection, INSERT_PLAIN, PLAIN_BLOCK, values)
         offsets = state.take_offsets()
-        crc = event_checksum(base, last_seq, last_body, offsets)
-        self.connection.execute(INSERT_EVENT, (session_id, last_seq, last_body, crc, offsets))
+        crc = event_checksum(base, last.seq, last.body, offsets)
+        self.connection.execute(INSERT_EVENT, (session_id, last.seq, last.body, crc, offsets))
 
     def _write_row(self, state: SessionState) -> None:
         session_id, row = state.session_id, state.row

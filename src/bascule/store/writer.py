@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bascule.model.codec import encode_log
+from bascule.model.codec import Logged, encode_log
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
 from bascule.store.engine import Engine
@@ -57,14 +57,16 @@ class AppendStep(RowsStep):
     def __init__(self, promise: "asyncio.Future[Any]", batch: Batch) -> None:
         super().__init__(promise, batch.sync, batch.session_id)
         self.batch = batch
+        self.log: list[Logged] = []
 
     def prepare(self) -> None:
         """The only time an event is encoded: these bytes go to the database, the link and the browser."""
-        self.bodies = encode_log(self.batch.log())
+        self.log = self.batch.log()
+        self.bodies = encode_log(self.log)
         self.size = sum(map(len, self.bodies))
 
     def run(self, transaction: Transaction) -> None:
-        transaction.append(self.batch, self.bodies)
+        transaction.append(self.batch, self.log, self.bodies)
 
 
 class TakeInStep(RowsStep):

@@ -72,6 +72,7 @@ class Decoder:
         self._out = out
         self._messages = Messages(state, out)
         self._requests = StreamJsonRequests(state, out, replies)
+        self._settled_by_tool = self._requests.settled_by_tool
 
     def line(self, line: bytes) -> str | None:
         """Turn one message into events. Returns what about it was not understood."""
@@ -93,12 +94,12 @@ class Decoder:
         self._state.tools.clear()
 
     def _understand(self, said: Assistant | User | ControlRequest, line: bytes) -> str | None:
-        if isinstance(said, User):
+        if type(said) is User:
             self._state.passed(said.uuid, said.parent_tool_use_id)
-            return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
+            return turns.hear_user(self._state, self._out, said, self._settled_by_tool)
         if not line.isascii():
             line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
-        if isinstance(said, Assistant):
+        if type(said) is Assistant:
             self._state.passed(said.uuid, said.parent_tool_use_id)
             self._messages.complete(said, line)
             return None

@@ -34,7 +34,8 @@ class OpenMessages:
         while len(messages) > MAX_MESSAGES:
             oldest = messages.pop(0)
             del known[oldest.message_id]
-            self.close_blocks(oldest)
+            if oldest.blocks:
+                self.close_blocks(oldest)
         return begun
 
     def stream(self, message_id: str, parent: str | None) -> None:

@@ -20,7 +20,7 @@ def change_by(
         output, images = _texts(_blocks(content)), _images(content)
     status = _status(output, is_error, meta)
     if not outcome:
-        return ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), images=images)
+        return ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), (), (), images)
     return ToolChanged(
         tool_id,
         status,

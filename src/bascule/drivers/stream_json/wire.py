@@ -4,7 +4,7 @@ All other messages, and those with a field of a type nobody expects, are not of 
 raises `ValidationError`) and are read loosely.
 """
 
-from typing import Annotated
+from typing import Annotated, final
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -43,6 +43,7 @@ class ApiEvent(Struct, gc=False):
     message: MessageStart | None = None
 
 
+@final
 class StreamEvent(Struct, tag_field="type", tag="stream_event", gc=False):
     event: ApiEvent
     parent_tool_use_id: Id | None = None
@@ -88,6 +89,7 @@ class AssistantBody(Struct, gc=False):
     usage: ContextTokens | None = None
 
 
+@final
 class Assistant(Struct, tag_field="type", tag="assistant", gc=False):
     message: AssistantBody
     parent_tool_use_id: Id | None = None
@@ -123,6 +125,7 @@ class UserBody(Struct, gc=False):
     content: str | list[UserBlock]
 
 
+@final
 class User(Struct, tag_field="type", tag="user", gc=False):
     """Tool results, echoes of prompts, and texts the agent gives itself."""
 
@@ -134,6 +137,7 @@ class User(Struct, tag_field="type", tag="user", gc=False):
     uuid: object = None
 
 
+@final
 class ControlRequest(Struct, tag_field="type", tag="control_request", gc=False):
     request_id: Id
     request: Raw = EMPTY_OBJECT
