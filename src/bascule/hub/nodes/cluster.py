@@ -152,6 +152,8 @@ class Cluster:
         self._is_lost = False
         if self._is_leaving:
             return  # it would enter itself into the list again
+        if is_new:
+            await self.rows.succeed(self.url)
         if is_new or self._looks % BEAT_EVERY == 0:
             await self.rows.beat(self.url, __version__)
         picture = await self.rows.picture()

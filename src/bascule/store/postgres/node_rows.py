@@ -12,6 +12,8 @@ BEAT = """
 INSERT INTO nodes (node, url, version, heard_at) VALUES ($1, $2, $3, now())
 ON CONFLICT (node) DO UPDATE SET heard_at = now(), url = excluded.url
 """
+# One that was killed and started again at its address is another node; the one before is gone.
+SUCCEED = "DELETE FROM nodes WHERE url = $2 AND node <> $1"
 SWEEP = "DELETE FROM nodes WHERE heard_at < now() - interval '1 day'"
 NODES = "SELECT node, url FROM nodes WHERE heard_at > now() - make_interval(secs => $1) AND node <> $2"
 GONE = "DELETE FROM nodes WHERE node = $1"
@@ -62,6 +64,10 @@ class NodeRows:
 
     async def beat(self, url: str, version: str) -> None:
         await self._bus.fetch(BEAT, self._node, url, version)
+
+    async def succeed(self, url: str) -> None:
+        """No other node can be at this one's address."""
+        await self._bus.fetch(SUCCEED, self._node, url)
 
     async def leave(self) -> None:
         """This node stops: its machines look for another one."""
