@@ -22,7 +22,7 @@ from bascule.store.postgres.errors import in_our_words
 log = logging.getLogger(__name__)
 
 CHANNEL = "bascule"
-FLUSH_SECONDS = 0.005  # so long a wake waits for others to go with it
+FLUSH_SECONDS = 0.005  # between two wakes: the first goes at once, those that follow go together
 MAX_PAYLOAD = 7900  # bytes; PostgreSQL takes 8000
 ANSWER_SECONDS = 2.0
 CONNECT_SECONDS = 5.0
@@ -69,6 +69,7 @@ class Bus:
         self._look_now = asyncio.Event()
         self._wake = Wake(node)
         self._timer: asyncio.TimerHandle | None = None
+        self._flushed_at = float("-inf")
         self._sending: asyncio.Task[None] | None = None
         self.connected = 0  # how often
 
@@ -128,10 +129,13 @@ class Bus:
 
     def _flush_soon(self) -> None:
         if self._timer is None and self._sending is None:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._flush)
+            loop = asyncio.get_running_loop()
+            wait = max(0.0, self._flushed_at + FLUSH_SECONDS - loop.time())
+            self._timer = loop.call_later(wait, self._flush)
 
     def _flush(self) -> None:
         self._timer = None
+        self._flushed_at = asyncio.get_running_loop().time()
         if self._server is None:
             self._wake.everything = True  # said once the connection is there again
             return
