@@ -191,6 +191,8 @@ class Bascule:
         self._write(self.config / "config.toml", CONFIG.format(folder=self.folder))
         self._write(self.config / "agents" / f"{AGENT}.toml", _agent_file())
         self.process: subprocess.Popen[bytes] | None = None
+        self.command = "up"  # or hub: a server without agents
+        self.environment: dict[str, str] = {}
         self.port = 0
         self._talk: Talk | None = None
 
@@ -223,8 +225,9 @@ class Bascule:
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "BASCULE_CONFIG_DIR": str(self.config),
+            **self.environment,
         }
-        command = [self._python, "-m", "bascule", "up", "--data", str(self.data), "--port", str(port)]
+        command = [self._python, "-m", "bascule", self.command, "--data", str(self.data), "--port", str(port)]
         with (self.folder / "stderr.txt").open("ab") as errors:
             self.process = subprocess.Popen(
                 [*command, "--no-open"], env=environment, stdout=subprocess.PIPE, stderr=errors

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 
@@ -65,11 +66,17 @@ from bascule.this_machine import (
     usual_data_folder,
 )
 
+if TYPE_CHECKING:
+    from bascule.hub.nodes.cluster import Cluster
+    from bascule.store.postgres.store import PostgresStore
+
 log = logging.getLogger(__name__)
 
 DATABASE = "bascule.db"
 FIRST_DEVICE_SECONDS = 10.0  # that a command waits for this machine's sessions, just after a start
 LINK_SECONDS = 30 * 24 * 3600
+OTHERS_LINKS_SECONDS = 24 * 3600.0
+SEEN_FROM = "SELECT host(inet_client_addr())"
 THIS_MACHINE = "this machine"
 KNOWN_FOLDERS = 200  # that a launch looks for a repository in
 
@@ -83,11 +90,13 @@ async def serve(settings: Settings, *, ready: Ready, agents: bool = True) -> int
     prepare(folder)
     async with AsyncExitStack() as closing:
         own = _open_store(folder) if agents or not settings.store else None
-        store = own or await _open_shared_store(settings.store)
+        shared = None if own else await _open_shared_store(settings.store)
+        store: HubDatabase | None = own or shared
+        assert store is not None
         closing.push_async_callback(store.close)
         listening = bind(settings)
         closing.callback(listening.close)
-        await _serve(settings, folder, store, listening, ready, own if agents else None)
+        await _serve(settings, folder, store, listening, ready, own if agents else None, shared)
     return 0
 
 
@@ -103,7 +112,7 @@ def _open_store(folder: Path) -> SqliteStore:
         ) from error
 
 
-async def _open_shared_store(url: str) -> HubDatabase:
+async def _open_shared_store(url: str) -> "PostgresStore":
     from bascule.store.postgres.store import PostgresStore  # noqa: PLC0415 - it needs an extra
 
     return await PostgresStore.open(url, clock=time.time, loop=asyncio.get_running_loop())
@@ -116,8 +125,9 @@ async def _serve(
     listening: socket.socket,
     ready: Ready,
     own: SqliteStore | None,
+    shared: "PostgresStore | None" = None,
 ) -> None:
-    """`own` is the store of this machine's agents; None when it runs none."""
+    """`own` is the store of this machine's agents; None when it runs none. Several nodes use `shared`."""
     stop = _stop_on_signals()
     async with AsyncExitStack() as closing:
         lease = LeaseClock(folder)
@@ -125,10 +135,13 @@ async def _serve(
         grants = await GrantBook.open(store, lease)
         await store.refold()
         books = _Books(grants, await DeviceBook.open(store), await AnswerBook.open(store))
-        server = _Server(settings, folder, store, books, listening, closing, agents=own is not None)
+        cluster = None if shared is None else await _cluster(settings, shared, books, listening)
+        server = _Server(settings, folder, store, books, listening, closing, cluster, agents=own is not None)
         serving = await server.begin()
         host = await server.open_host(own) if own is not None else None
-        link = await _links(grants, folder, server.url, settings.public_url or server.url)
+        link = await _links(
+            grants, folder, server.url, settings.public_url or server.url, alone=cluster is None
+        )
         closing.callback(remove_note, folder)
         if host is not None and own is not None:
             await server.connect(host, own)
@@ -160,11 +173,13 @@ class _Server:
         books: _Books,
         listening: socket.socket,
         closing: AsyncExitStack,
+        cluster: "Cluster | None" = None,
         *,
         agents: bool,
     ) -> None:
         self._settings, self._folder, self._store, self._books = settings, folder, store, books
         self._listening, self._closing, self._agents = listening, closing, agents
+        self._cluster = cluster
         self.url = _url(settings, listening)
         self._device = Device.of(folder, settings.device_name or socket.gethostname())
         self._switchboard = self._open_switchboard()
@@ -184,7 +199,11 @@ class _Server:
         here = self._device.id if self._agents else ""
         wait = FIRST_DEVICE_SECONDS if self._agents else 0.0
         switchboard = Switchboard(
-            self._books.devices, wait, this=here, hub=self._device.id, name=self._device.name
+            self._books.devices,
+            wait,
+            this=here,
+            hub=self._device.id if self._cluster is None else self._cluster.hub_id,
+            name=self._device.name,
         )
         self._closing.push_async_callback(switchboard.close)
         return switchboard
@@ -207,6 +226,7 @@ class _Server:
             uplink=self._joining if self._agents else None,
             tunnel_control=self._tunnels,
             link_command=link_command(settings, sys.argv[0]),
+            cluster=self._cluster,
         )
 
     async def begin(self) -> "asyncio.Task[None]":
@@ -221,6 +241,10 @@ class _Server:
         server = HubServer(self._app, self._settings)
         serving = asyncio.create_task(server.serve(sockets=[self._listening]), name="http")
         self._closing.push_async_callback(_stop_serving, server, serving)
+        if self._cluster is not None:
+            self._closing.push_async_callback(self._cluster.close)
+            hub.doors.known_as(urlsplit(self._cluster.url).netloc)
+            await self._cluster.join(hub)
         return serving
 
     async def open_host(self, own: SqliteStore) -> Host:
@@ -286,9 +310,22 @@ async def _folders(
     return [*known, *(one.cwd for one in found.sessions)]
 
 
-async def _links(grants: GrantBook, folder: Path, url: str, public: str) -> str:
-    """A fresh link for a person, and a key for the command line of this user."""
-    await grants.sweep_unused_start_links()
+async def _cluster(
+    settings: Settings, store: "PostgresStore", books: _Books, listening: socket.socket
+) -> "Cluster":
+    from bascule.hub.nodes.choices import SharedChoices  # noqa: PLC0415 - only several nodes need it
+    from bascule.hub.nodes.cluster import Cluster, node_url  # noqa: PLC0415 - it needs an extra
+
+    seen = await store.query(lambda connection: connection.execute(SEEN_FROM).fetchone()[0])
+    url = node_url(settings.node_url, _url(settings, listening), seen or "127.0.0.1")
+    choices = await SharedChoices.open(store)
+    return Cluster(store, books.grants, books.devices, books.answers, choices, url)
+
+
+async def _links(grants: GrantBook, folder: Path, url: str, public: str, *, alone: bool) -> str:
+    """A fresh link for a person, and a key for the command line of this user. Links that other nodes printed
+    stay for a day."""
+    await grants.sweep_unused_start_links(0.0 if alone else OTHERS_LINKS_SECONDS)
     _, secret = await grants.create("owner", "owner", expires_in=LINK_SECONDS, start_link=True)
     _, key = await grants.create(THIS_MACHINE, "owner", ephemeral=True)
     write_note(folder, ServerNote(os.getpid(), url, key))

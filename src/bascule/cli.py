@@ -44,6 +44,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("feedback",), "record_arguments", "add_feedback"),
     (("agents", "doctor", "daemon"), "machine_arguments", "add_machine"),
     (("audit",), "record_arguments", "add_audit"),
+    (("store",), "machine_arguments", "add_store"),
 )
 
 

@@ -12,7 +12,8 @@ from tests.hub.boards import switchboard
 
 from bascule.hub import switchboard as switchboard_module
 from bascule.hub.device_line import DeviceLine
-from bascule.hub.switchboard import LOOK_SECONDS, Switchboard
+from bascule.hub.line_watch import LOOK_SECONDS
+from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import (
     Ack,
     AgentsChanged,

@@ -12,6 +12,7 @@ from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
 from bascule.hub.live.feed import Delivery, Feed, Subscription
+from bascule.hub.nodes.far_commits import FarCommits
 from bascule.model.events import ArchivedChanged, PermissionAnswered, TitleChanged
 from bascule.store.base import Row
 
@@ -194,3 +195,55 @@ async def pushed(socket: ClientConnection, kind: str) -> dict[str, Any]:
         message = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         if message.get("type") == kind:
             return message
+
+
+@pytest.mark.row("X11")
+async def test_rows_that_another_node_committed_are_read_once_for_all_viewers(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()  # it hears of no commit, as if another node had made it
+    first, _ = await listen(feed)
+    for n in range(600):  # more than are read at a time
+        await hub.say("s1", str(n))
+    assert first.heard == [1]
+    late, _ = await listen(feed)
+    assert feed.lacks("s1", 601)
+    feed.moved("s1", 601)
+    await asyncio.gather(feed.read_on("s1"), feed.read_on("s1"))
+    assert first.heard == late.heard == list(range(1, 602))
+    assert not feed.lacks("s1", 601)
+
+
+@pytest.mark.row("X11")
+async def test_a_viewer_that_would_have_a_gap_reads_what_is_between_first(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()
+    ear, subscription = await listen(feed)
+    for n in range(5):
+        await hub.say("s1", str(n))
+    rows = await hub.store.read("s1", 4)
+    subscription.offer(Delivery("s1", rows))
+    await until(lambda: ear.heard == [1, 2, 3, 4, 5, 6])
+    assert subscription.live
+
+
+@pytest.mark.row("X11")
+async def test_a_lost_wake_is_made_up_for_by_a_look_at_where_logs_end(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed = Feed(hub.store)
+    feed.close()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(work: Any, name: str) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work, name=name)
+        tasks.add(task)
+        return task
+
+    far = FarCommits(hub.store, feed, spawn)
+    ear, _ = await listen(feed)
+    for n in range(5):
+        await hub.say("s1", str(n))
+    await far.look()
+    await until(lambda: ear.heard == [1, 2, 3, 4, 5, 6])
+    await asyncio.gather(*tasks)

@@ -7,12 +7,14 @@ import asyncio
 import itertools
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
@@ -79,6 +81,14 @@ def programs() -> Path | None:
     return next((folder for folder in here if (folder / "initdb").exists()), None)
 
 
+def program(name: str) -> str:
+    """One that comes with PostgreSQL; the test is skipped without it."""
+    found = shutil.which(name) or next(map(str, Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), None)
+    if found is None:
+        pytest.skip(f"{name} is not installed; it comes with PostgreSQL")
+    return found
+
+
 def reason_to_skip() -> str | None:
     try:
         import asyncpg  # noqa: F401
@@ -117,11 +127,34 @@ def running_server() -> Iterator[Server]:
             given = ("-o", options, "-l", log) if what == "start" else ("-m", "immediate")
             call(str(bin_folder / "pg_ctl"), "-D", str(data), *given, "-w", what)
 
-        control("start")
-        try:
-            yield Server(f"postgresql://ana@/postgres?host={folder}", control)
-        finally:
-            control("stop")
+        stop = [str(bin_folder / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop"]
+        with outlived_by(f"{shlex.join(stop)}; rm -rf {shlex.quote(folder)}", **as_user):
+            control("start")
+            try:
+                yield Server(f"postgresql://ana@/postgres?host={folder}", control)
+            finally:
+                control("stop")
+
+
+@contextmanager
+def outlived_by(command: str, **as_user: Any) -> Iterator[None]:
+    """Run a shell command at the end, also when this process is killed: the pipe to it closes either way."""
+    reader, writer = os.pipe()
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", f"read nothing; {command}"],
+        stdin=reader,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,  # a signal to our group is not for it
+        **as_user,
+    )
+    os.close(reader)
+    try:
+        yield
+    finally:
+        os.close(writer)
+        watcher.wait()
 
 
 def _unprivileged() -> pwd.struct_passwd | None:

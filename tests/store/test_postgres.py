@@ -1,6 +1,8 @@
 """The PostgreSQL store, on a real server: held to what every engine of a hub's store is held to."""
 
 import asyncio
+import contextlib
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
 from tests.store.copies import BEGUN, LAPTOP, as_rows
 from tests.store.logs import AT, random_log, rest_times, text
-from tests.store.postgres_server import Server, reason_to_skip, running_server
+from tests.store.postgres_server import Server, program, reason_to_skip, running_server
 from tests.store.replica_conformance import TURN, ReplicaConformance
 from tests.store.replica_conformance import Open as OpenHub
 from tests.waiting import PATIENCE
@@ -300,11 +302,66 @@ async def test_a_row_that_was_changed_below_the_server_does_not_pass_its_checksu
 # Opening, and a server that goes away ----------------------------------------------------------------
 
 
-async def test_a_second_hub_is_refused_while_the_first_writes(
-    hub: DatabaseStore, open_postgres: Opener
+@pytest.mark.row("X11")
+async def test_nodes_that_write_in_turn_fold_as_one_would(
+    open_postgres: Opener, server: Server, template: str, clock: Clock
 ) -> None:
-    with pytest.raises(AlreadyRunning, match="Another hub"):
-        await open_postgres()
+    """A machine changes its node after every few rows; what is folded, audited and found stays the same."""
+    alone = await _open(await asyncio.to_thread(server.new_database, template), clock)
+    nodes = [await open_postgres(), await open_postgres()]
+    log: list[AnyEvent] = [BEGUN, *TURN[1:], *(text(f"piece {n} of the heron") for n in range(40))]
+    rows = as_rows(log)
+    try:
+        await alone.take_in(LAPTOP, "s1", 1, rows)
+        for turn, first in enumerate(range(0, len(rows), 3)):
+            node = nodes[turn % 2]
+            await node.take_in(LAPTOP, "s1", first + 1, rows[first : first + 3])
+            await node.take_in(
+                f"d{turn % 2}", f"own{turn % 2}", turn // 2 + 1, as_rows([BEGUN], turn // 2 + 1)
+            )
+            await node.audit([AuditRecord("grant", f"node {turn % 2}")])
+        for store in (alone, *nodes):
+            await store.searchable()
+        for node in nodes:
+            assert await node.page("s1", 100) == await alone.page("s1", 100)
+            assert await node.session("s1") == await alone.session("s1")
+            assert (await node.verify_audit()).bad is None
+            hits = await node.search("heron", session_id="s1", limit=100)
+            assert hits == await alone.search("heron", session_id="s1", limit=100)
+        assert (await nodes[0].verify_audit()).checked == (len(rows) + 2) // 3
+    finally:
+        await alone.close()
+
+
+async def test_rows_that_two_nodes_take_in_at_once_are_stored_once(open_postgres: Opener) -> None:
+    nodes = [await open_postgres(), await open_postgres()]
+    rows = as_rows([BEGUN, *(text(f"piece {n}") for n in range(60))])
+    taking = [
+        node.take_in(LAPTOP, "s1", first + 1, rows[first : first + 5])
+        for first in range(0, len(rows), 5)
+        for node in nodes
+    ]
+    done = await asyncio.gather(*taking, return_exceptions=True)
+    assert not [one for one in done if isinstance(one, StorageFailed)]
+    head, _ = await nodes[0].head_of("s1")
+    await nodes[1].take_in(LAPTOP, "s1", head + 1, rows[head:]) if head < len(rows) else None
+    assert [row.body for row in await nodes[0].read("s1", 0)] == rows
+
+
+async def test_no_node_opens_a_database_that_is_being_filled(
+    url: str, server: Server, open_postgres: Opener
+) -> None:
+    import asyncpg
+
+    from bascule.store.postgres.connection import HUB_LOCK
+
+    filling = await asyncpg.connect(url)
+    try:
+        assert await filling.fetchval("SELECT pg_try_advisory_lock($1, $2)", *HUB_LOCK)
+        with pytest.raises(AlreadyRunning, match="being filled"):
+            await open_postgres()
+    finally:
+        await filling.close()
 
 
 async def test_hubs_that_start_together_migrate_once(server: Server, clock: Clock) -> None:
@@ -373,3 +430,108 @@ async def test_a_found_session_goes_with_its_log_by_the_one_way_there_is(hub: Da
     await hub.searchable()
     assert await hub.forget_copy(LAPTOP, "s1")
     assert (await hub.read("s1", 0), (await hub.search("heron")).hits) == ([], [])
+
+
+# Moving to PostgreSQL, and back from a backup ---------------------------------------------------------
+
+
+async def _filled(folder: Path, clock: Clock) -> tuple[list[object], str]:
+    """A hub's file with something of everything; what it answers, and a grant's secret."""
+    store = SqliteStore.open(folder / "bascule.db", clock=clock, loop=asyncio.get_running_loop())
+    (folder / "device").write_text("d-hub\n")
+    try:
+        answers = await _answers(store, [("s1", [*TURN[1:], text("the heron \x00 lands")])], ["heron"])
+        _, secret = await (await GrantBook.open(store, clock)).create("ana", "owner")
+        await ProjectBook(store).add("d1", "/srv/app", "app", "ana")
+        made = PromptContent(title="Review", delta=Delta(ops=(DeltaOp(insert="Look at the heron\n"),)))
+        await PromptBook(store).add(made, "Look at the heron", Actor("ana", "g1"), shared=True)
+        devices = await DeviceBook.open(store)
+        devices.put(DeviceRecord(LAPTOP, "laptop", AT))
+        await store.barrier()
+        return answers, secret
+    finally:
+        await store.close()
+
+
+@pytest.mark.row("X11")
+async def test_a_hub_is_copied_from_its_file_and_answers_the_same(
+    server: Server, url: str, tmp_path: Path, clock: Clock, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from bascule.cli import build_parser
+
+    with pytest.MonkeyPatch.context() as patch:
+        rest_times(patch, 0)
+        expected, secret = await _filled(tmp_path, clock)
+        args = build_parser("store").parse_args(["store", "copy", "--from", str(tmp_path), "--to", url])
+        assert await args.command(args) == 0
+        said = capfd.readouterr()
+        assert "all compared" in said.out
+        assert "events: " in said.err
+        copied = await _open(url, clock)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await copied.searchable()
+            assert await _answers(copied, [], []) == expected[:7]
+            assert await copied.search("heron", limit=50) == expected[-1]
+            assert [row.body for row in await copied.read("s1", 0)] == [row.body for row in expected[10]]
+            assert (await GrantBook.open(copied, clock)).authenticate(secret) is not None
+            assert (await copied.verify_audit()).bad is None
+            assert copied.shared.hub == "d-hub"
+            assert [one.path for one in await ProjectBook(copied).list()] == ["/srv/app"]
+            assert len(await PromptBook(copied).search("heron", 5)) == 1
+            head, _ = await copied.head_of("s1")  # and it goes on
+            await copied.take_in(LAPTOP, "s1", head + 1, as_rows([text("more")], head + 1))
+        finally:
+            await copied.close()
+        with pytest.raises(StoreRefused, match="empty"):
+            await args.command(args)
+
+
+async def test_a_copy_that_fails_leaves_an_empty_database(
+    server: Server, url: str, tmp_path: Path, clock: Clock
+) -> None:
+    import sqlite3
+
+    from bascule.store.postgres.copying import copy_store
+
+    await _filled(tmp_path, clock)
+    broken = sqlite3.connect(tmp_path / "bascule.db")
+    broken.execute("DROP TRIGGER events_are_never_changed")
+    broken.execute("UPDATE events SET body = replace(body, 'heron', 'eagle') WHERE seq = 3")
+    broken.commit()
+    broken.close()
+
+    def copy() -> None:
+        with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as source:
+            copy_store(source, url, "d-hub", lambda table, done, total: None)
+
+    with pytest.raises(StoreDamaged):
+        await asyncio.to_thread(copy)
+    (rows,) = await asyncio.to_thread(server.run, "SELECT count(*) FROM bascule.sessions", url=url)
+    assert rows == [(0,)]
+
+
+@pytest.mark.row("X11")
+async def test_a_backup_by_pg_dump_is_restored_with_everything(
+    server: Server, url: str, open_postgres: Opener, clock: Clock, tmp_path: Path
+) -> None:
+    hub = await open_postgres()
+    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
+    _, secret = await (await GrantBook.open(hub, clock)).create("ana", "owner")
+    dumps, restores = program("pg_dump"), program("pg_restore")
+    other = await asyncio.to_thread(server.new_database)
+
+    def back_up_and_restore() -> None:
+        dump = str(tmp_path / "hub.dump")
+        subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
+        subprocess.run([restores, "--no-owner", "-d", other, dump], check=True)
+
+    await asyncio.to_thread(back_up_and_restore)  # while the hub runs
+    restored = await _open(other, clock)
+    try:
+        assert [row.body for row in await restored.read("s1", 0)] == as_rows(TURN)
+        assert (await GrantBook.open(restored, clock)).authenticate(secret) is not None
+        assert (await restored.verify_audit()).bad is None
+        await restored.take_in(LAPTOP, "s1", len(TURN) + 1, as_rows([text("more")], len(TURN) + 1))
+    finally:
+        await restored.close()

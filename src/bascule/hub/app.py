@@ -1,8 +1,10 @@
 """Builds the hub from its parts."""
 
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
@@ -35,6 +37,9 @@ from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 
+if TYPE_CHECKING:
+    from bascule.hub.nodes.cluster import Cluster
+
 ANSWERS_CHANGED = encode({"type": "answers:changed"})
 
 
@@ -57,12 +62,14 @@ def build_app(
     uplink: UplinkControl | None = None,
     tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
+    cluster: "Cluster | None" = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
     feed = Feed(store)
     doors = Doorway(settings)
-    notifier = build_notifier(store, grants, settings, doors, clock, steady)
+    choices = None if cluster is None else cluster.choices
+    notifier = build_notifier(store, grants, settings, doors, clock, steady, choices)
     hub = Hub(
         store=store,
         grants=grants,
@@ -75,7 +82,7 @@ def build_app(
         feed=feed,
         answers=_waiting_answers(switchboard, answer_book, store, grants, settings, feed),
         open_streams=OpenStreams(grants, grants.clock),
-        tickets=Tickets(grants, steady),
+        tickets=Tickets(grants, steady, shared=cluster),
         pairings=Pairings(steady),
         links=Links(steady),
         spawns=_spawn_rate(limits, steady),
@@ -90,6 +97,9 @@ def build_app(
         uplink=uplink,
         tunnels=tunnel_control,
         link_command=link_command,
+        cluster=cluster,
+        # A page that comes back to another node has not come back to a restarted server.
+        boot=secrets.token_hex(4) if cluster is None else store.epoch[:8],
     )
     _connect(hub)
     return asgi_app(hub)
@@ -126,5 +136,9 @@ def _connect(hub: Hub) -> None:
     hub.grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     hub.switchboard.watch(lambda: tell_devices(hub))
-    hub.switchboard.watch(MachineWatch(hub.switchboard, hub.notifier).changed)
+    claim = None if hub.cluster is None else hub.cluster.rows.claim
+    hub.switchboard.watch(MachineWatch(hub.switchboard, hub.notifier, claim=claim).changed)
     hub.switchboard.listen(lambda device, news: tell_news(hub, device, news))
+    if hub.cluster is not None:
+        hub.switchboard.with_store(lambda: hub.store.storage_problem)
+        hub.store.watch_storage(lambda: tell_devices(hub))

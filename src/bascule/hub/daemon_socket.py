@@ -31,12 +31,14 @@ from bascule.link.priorities import Priority
 from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
 from bascule.link.wire_names import UnknownAsk
+from bascule.model.errors import StorageFailed
 
 log = logging.getLogger("bascule.hub")
 
 BROKE_THE_RULES = 4002
 CLOSED = 4000
 WATCH_SECONDS = 0.05
+STORE_SECONDS = 1.0  # until a machine tries again, while its hub's database is away
 MAX_WATCHED = 1000
 
 
@@ -127,8 +129,14 @@ class DaemonSocket:
             self._device_line.refuse(LineRefused("WRONG_DEVICE", words, retry=600))
             return
         self._their_store = hello.store
-        if self._store is not None:
-            self._device_line.rows = await self._store.rows_of(self._device)
+        try:
+            if self._store is not None:
+                self._device_line.rows = await self._store.rows_of(self._device)
+            if self._hub.cluster is not None:
+                self._device_line.epoch = await self._hub.cluster.greeted(self._device)
+        except StorageFailed as error:
+            self._device_line.refuse(LineRefused("STORAGE_FAILED", error.message, retry=STORE_SECONDS))
+            return
         self._device_line.receive(hello)
 
     def _welcomed(self) -> None:
@@ -165,6 +173,8 @@ class DaemonSocket:
         """The log was begun again: who reads it has positions that mean nothing any more."""
         log.warning("the log of session %s on %s was replaced; its copy is kept", session_id, self._device)
         self._hub.switchboard.spawn(self._hub.feed.begun_again(session_id), f"begin {session_id} again")
+        if self._hub.cluster is not None:
+            self._hub.cluster.replaced(session_id)
 
     # Out
 

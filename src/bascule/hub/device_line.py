@@ -47,6 +47,13 @@ class Board(Protocol):
     def back(self, line: "DeviceLine") -> None: ...
 
 
+class Follower(Protocol):
+    """Another node of this hub, whose pages show the device too."""
+
+    def hear(self, frame: AnyFrame) -> None: ...
+    def ended(self) -> None: ...
+
+
 class DeviceLine:
     """`device` is empty until its hello was accepted. Once `over`, nothing it says or does counts.
 
@@ -60,7 +67,9 @@ class DeviceLine:
         self.copied: Copied | None = None  # where the hub has copies of the device's logs
         self.fetch: Fetching | None = None
         self.device = ""
-        self.epoch = 0
+        self.epoch = 0  # until its hello was accepted: the least that it may have
+        self.far = False  # it leads through another node, which holds the connection itself
+        self.followers: list[Follower] = []
         self.boot = ""  # names the device's process
         self.remembers_answers = False  # a command that comes again, with its key, gets the answer it had
         self.over = False
@@ -92,6 +101,8 @@ class DeviceLine:
             case AgentsChanged() | AgentStatus() | AgentProblem() | DeviceStateChanged() | Pong():
                 if self.device:
                     self._board.heard(self, frame)
+                    for follower in self.followers:
+                        follower.hear(frame)
             case _:
                 self.ignore(type(frame).__name__)
 
@@ -140,6 +151,9 @@ class DeviceLine:
         self.over = True
         self.fail_waiting()
         self._board.gone(self)
+        followers, self.followers = self.followers, []
+        for follower in followers:
+            follower.ended()
 
     # Questions
 

@@ -28,6 +28,7 @@ _states = msgspec.json.Decoder(DeviceState)
 class DeviceList:
     def __init__(self, book: DeviceBook, clock: Callable[[], float]) -> None:
         self.book = book
+        self.hub_problem: Callable[[], str | None] = lambda: None  # why this hub can store nothing
         self._clock = clock
         self._agents = {one.device: _read(_agents, one.agents, ()) for one in book.all()}
         self._states = {one.device: _read(_states, one.state, DeviceState()) for one in book.all()}
@@ -64,7 +65,7 @@ class DeviceList:
             state=presence,
             last_heard=self._last_heard(record, line),
             paused=state.paused,
-            storage_problem=state.storage_problem,
+            storage_problem=state.storage_problem or self.hub_problem(),
             roots=state.roots,
             running=state.running,
             skew_ms=record.skew_ms,
@@ -95,8 +96,36 @@ class DeviceList:
 
     # Noting
 
-    def accept(self, hello: DaemonConnected) -> DeviceRecord:
-        """The device's next connection. Epochs are counted here, whatever its clock says."""
+    def heard_elsewhere(self, hello: DaemonConnected) -> None:
+        """Another node holds the connection, and has stored this."""
+        self._agents[hello.device] = hello.agents[:MAX_AGENTS]
+        self._states[hello.device] = hello.state
+        self._incompatible.discard(hello.device)
+
+    def reloaded(self, held: Callable[[str], bool]) -> None:
+        """The book was read again, after another node had written."""
+        for one in self.book.all():
+            if not held(one.device):
+                self._agents[one.device] = _read(_agents, one.agents, self.agents(one.device))
+                self._states[one.device] = _read(_states, one.state, DeviceState())
+
+    def hello_of(self, device: str) -> DaemonConnected:
+        """What a device that is connected said of itself, for another node."""
+        record = self._record(device)
+        return DaemonConnected(
+            device,
+            record.name or device,
+            record.version or "?",
+            agents=self.agents(device),
+            boot=record.boot,
+            attempt=record.attempt,
+            store=record.store,
+            state=self._states.get(device, DeviceState()),
+        )
+
+    def accept(self, hello: DaemonConnected, epoch: int = 0) -> DeviceRecord:
+        """The device's next connection. Epochs are counted here, whatever its clock says; several nodes count
+        them together, and say with `epoch` how far they are."""
         now = timestamp(self._clock())
         name = hello.name[:MAX_NAME]
         known = self.book.get(hello.device) or DeviceRecord(hello.device, name, now)
@@ -110,7 +139,7 @@ class DeviceList:
                 known,
                 name=name,
                 store=hello.store,
-                epoch=known.epoch + 1,
+                epoch=max(known.epoch + 1, epoch),
                 boot=hello.boot,
                 attempt=hello.attempt,
                 heard_at=now,
@@ -136,9 +165,10 @@ class DeviceList:
         if store:
             self._put(device, agents=encode(agents))
 
-    def note_state(self, device: str, state: DeviceState) -> None:
+    def note_state(self, device: str, state: DeviceState, *, store: bool = True) -> None:
         self._states[device] = state
-        self._put(device, state=encode(state))
+        if store:
+            self._put(device, state=encode(state))
 
     def note_clock(self, device: str, pinged: float, their_clock: float) -> None:
         """A pong came: how far the device's clock is ahead, by the pong that was under way the shortest."""

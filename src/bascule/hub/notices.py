@@ -1,7 +1,7 @@
 """Builds the notifier from the hub's parts, and watches for machines that go away while they work."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bascule.hub.door.hosts import Doorway
@@ -11,10 +11,13 @@ from bascule.model.settings import Settings
 from bascule.notify.book import NotifyBook
 from bascule.notify.channels import Channel
 from bascule.notify.delivery import Sender
+from bascule.notify.keep import Keep
 from bascule.notify.notifier import Notifier
 from bascule.notify.web_push import PushKeys
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.protocols import HubStore
+
+Claim = Callable[[str], Awaitable[bool]]
 
 AWAY_SECONDS = 60.0  # a machine that is back by then was not away
 NOBODY = "mailto:nobody@bascule.invalid"
@@ -27,10 +30,11 @@ def build_notifier(
     doors: Doorway,
     clock: Callable[[], float],
     steady: Callable[[], float],
+    shared: Keep | None = None,
 ) -> Notifier:
-    folder = Path(settings.data_dir)
-    book = NotifyBook(folder, has_command=bool(settings.notify.command))
-    keys = PushKeys(folder, contact_of(settings), clock)
+    place = Path(settings.data_dir) if shared is None else shared
+    book = NotifyBook(place, has_command=bool(settings.notify.command))
+    keys = PushKeys(place, contact_of(settings), clock)
     sender = Sender(
         keys,
         lambda: doors.url,
@@ -67,8 +71,17 @@ def _revoked(notifier: Notifier, grant: Grant) -> None:
 
 
 class MachineWatch:
-    def __init__(self, board: Switchboard, notifier: Notifier, seconds: float = AWAY_SECONDS) -> None:
+    """`claim`: several nodes watch, and one of them may tell people."""
+
+    def __init__(
+        self,
+        board: Switchboard,
+        notifier: Notifier,
+        seconds: float = AWAY_SECONDS,
+        claim: Claim | None = None,
+    ) -> None:
         self._board, self._notifier, self._seconds = board, notifier, seconds
+        self._claim = claim
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._reported: set[str] = set()
 
@@ -83,9 +96,21 @@ class MachineWatch:
 
     def _away(self, device: str, running: int) -> None:
         status = self._board.status(device)
-        if status is not None and not status.online:
-            self._reported.add(device)
-            self._notifier.machine_away(device, status.name, running)
+        if status is None or status.online:
+            return
+        if self._claim is None:
+            self._report(device, status.name, running)
+        else:
+            what = f"away {device} {status.epoch}"
+            self._board.spawn(self._report_if_claimed(what, device, status.name, running), what)
+
+    async def _report_if_claimed(self, what: str, device: str, name: str, running: int) -> None:
+        if self._claim is not None and await self._claim(what):
+            self._report(device, name, running)
+
+    def _report(self, device: str, name: str, running: int) -> None:
+        self._reported.add(device)
+        self._notifier.machine_away(device, name, running)
 
     def _back(self, device: str) -> None:
         timer = self._timers.pop(device, None)

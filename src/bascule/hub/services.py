@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
@@ -33,6 +34,9 @@ from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 
+if TYPE_CHECKING:
+    from bascule.hub.nodes.cluster import Cluster
+
 LINK_COMMAND = "bascule trust generate --role owner browser"
 
 
@@ -58,6 +62,7 @@ class Hub:
     notifier: Notifier
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
+    cluster: "Cluster | None" = None  # None: this hub is one process
     replicas: ReplicaStore | None = None  # where copies of other machines' logs go
     # The terminals of machines behind a link, by device.
     link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])
@@ -75,5 +80,7 @@ class Hub:
 
     def push(self, message: object) -> None:
         """Tell every socket that may see all sessions."""
-        if self.feed.listeners:
-            self.feed.notify(None, encode(message))
+        data = encode(message)
+        self.feed.notify(None, data)
+        if self.cluster is not None:
+            self.cluster.push(None, data)

@@ -12,9 +12,12 @@ from bascule.api.machine_answers import DeviceStatus
 from bascule.hub.asking import GRACE_SECONDS, Asking
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
+from bascule.hub.line_refusals import IN_USE, LATE, OTHER
+from bascule.hub.line_watch import LineWatch
 from bascule.hub.orders import Orders
 from bascule.link.frames import (
     PROTOCOL,
+    REMEMBERS_ANSWERS,
     AgentProblem,
     AgentsChanged,
     AgentStatus,
@@ -26,7 +29,6 @@ from bascule.link.frames import (
     Versions,
     Welcome,
 )
-from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 from bascule.link.tape import Tapes
 from bascule.link.versions import agree
 from bascule.model.commands import Actor, Command
@@ -41,17 +43,6 @@ News = AgentStatus | AgentProblem
 NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
-LOOK_SECONDS = 2.5
-SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
-
-OTHER = LineRefused("INVALID_MESSAGE", "A connection is of one device for as long as it lasts.", 30.0)
-LATE = LineRefused("SUPERSEDED", "A newer connection of this daemon is in use.", 30.0)
-IN_USE = LineRefused(
-    "IDENTITY_IN_USE",
-    "Another machine is connected with this identity. If the state folder was copied from it, "
-    "give this machine an identity of its own by pairing it again.",
-    SLOW_RETRY,
-)
 
 
 class Switchboard:
@@ -85,11 +76,14 @@ class Switchboard:
         self._lines: dict[str, DeviceLine] = {}
         self._asking = Asking(self, grace)
         self._greeters: list[Callable[[DeviceLine], None]] = []
+        self._leavers: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[str, News], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._watch = LineWatch(
+            self._lines, steady, lambda device, ago: self._list.note_heard(device, ago=ago), self._tell
+        )
         self._looking: asyncio.Task[None] | None = None
-        self._looked_at = 0.0
 
     def attach(self, send: Send, tapes: Tapes | None = None, close: Close | None = None) -> DeviceLine:
         """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`.
@@ -97,13 +91,12 @@ class Switchboard:
         `close` ends a connection that can break; a line in memory has none.
         """
         if close is not None and self._looking is None:
-            self._looked_at = self.steady()
-            self._looking = self.spawn(self._keep_looking(), "device lines")
+            self._looking = self.spawn(self._watch.run(), "device lines")
         return DeviceLine(self, send, tapes, close)
 
     async def close(self) -> None:
         """Note when each device was last heard, and stop."""
-        for line in self._lines.values():
+        for line in self.own_lines():
             self._list.note_heard(line.device, now=True)
         for task in list(self._tasks):
             task.cancel()
@@ -129,6 +122,10 @@ class Switchboard:
             raise NotSupported("The device does not show its terminals.")
         return tapes
 
+    def with_store(self, problem: Callable[[], str | None]) -> None:
+        """While the hub can store nothing, nothing can be done with any device: each says why."""
+        self._list.hub_problem = problem
+
     def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` when a device connects, disconnects, or something about it changes."""
         self._watchers.append(changed)
@@ -140,6 +137,10 @@ class Switchboard:
     def on_hello(self, greet: Callable[[DeviceLine], None]) -> None:
         """Call `greet` with each line that is accepted, after the orders and before anybody can ask."""
         self._greeters.append(greet)
+
+    def on_gone(self, left: Callable[[DeviceLine], None]) -> None:
+        """Call `left` with each line that is over and was in use."""
+        self._leavers.append(left)
 
     # Devices
 
@@ -293,7 +294,7 @@ class Switchboard:
 
     def _accept(self, line: DeviceLine, hello: DaemonConnected) -> None:
         older = self._lines.get(hello.device)
-        record = self._list.accept(hello)
+        record = self._list.accept(hello, line.epoch)
         line.accepted(hello, record.epoch)
         self._lines[hello.device] = line
         if older is not None and older is not line:
@@ -317,15 +318,48 @@ class Switchboard:
         self._asking.wake(hello.device)
         self._tell()
 
+    def take_far(self, line: DeviceLine, hello: DaemonConnected) -> bool:
+        """Another node holds this device's connection; `line` leads there. False when we hold it."""
+        current = self._lines.get(hello.device)
+        if line.over or (current is not None and not current.far):
+            return False
+        line.accepted(hello, line.epoch)
+        self._list.heard_elsewhere(hello)
+        self._lines[hello.device] = line
+        if current is not None and current is not line:
+            current.end("superseded")
+        self._met.set()
+        self._asking.wake(hello.device)
+        self._tell()
+        return True
+
+    def own_lines(self) -> list[DeviceLine]:
+        """The devices whose connection this node holds."""
+        return [line for line in self._lines.values() if not line.far]
+
+    def hello_of(self, device: str) -> DaemonConnected:
+        """What a device that is connected said of itself, for another node."""
+        features = (REMEMBERS_ANSWERS,) if self.line(device).remembers_answers else ()
+        return replace(self._list.hello_of(device), features=features)
+
+    def books_changed(self) -> None:
+        """Other nodes have changed what is known of devices."""
+        self._list.reloaded(self.holds)
+        self._tell()
+
+    def holds(self, device: str) -> bool:
+        line = self._lines.get(device)
+        return line is not None and not line.far
+
     def heard(self, line: DeviceLine, frame: AnyFrame) -> None:
         """News on a line that was accepted."""
-        device = line.device
+        device, store = line.device, not line.far
         match frame:
             case AgentsChanged():
-                self._list.note_agents(device, frame.agents)
+                self._list.note_agents(device, frame.agents, store=store)
                 self._tell()
             case DeviceStateChanged():
-                self._list.note_state(device, frame.state)
+                self._list.note_state(device, frame.state, store=store)
                 self._tell()
             case AgentStatus():
                 agents = tuple(
@@ -336,7 +370,7 @@ class Switchboard:
                 self._news(device, frame)
             case AgentProblem():
                 self._news(device, frame)
-            case Pong(pinged=pinged) if pinged:
+            case Pong(pinged=pinged) if pinged and not line.far:
                 self._list.note_clock(device, pinged, frame.clock)
             case _:
                 pass
@@ -350,39 +384,19 @@ class Switchboard:
         if self._lines.get(line.device) is line:
             del self._lines[line.device]
             self._asking.lost(line.device)
-            self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
+            if not line.far:
+                self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
+            for left in self._leavers:
+                left(line)
             self._tell()
 
     def back(self, line: DeviceLine) -> None:
         if self._lines.get(line.device) is line:
             self._tell()
 
-    # Lines that fall silent
-
-    async def _keep_looking(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            self.look()
-
     def look(self) -> None:
         """Ping the silent, mark the stale, close the dead."""
-        now = self.steady()
-        slept, self._looked_at = now - self._looked_at - 2 * LOOK_SECONDS, now
-        for line in list(self._lines.values()):
-            if line.in_memory:
-                continue
-            if slept > 0:  # so did we: a suspended machine judges nobody for what it could not hear
-                line.heard_at += slept
-            silent = now - line.heard_at
-            self._list.note_heard(line.device, ago=silent)
-            if silent >= DEAD_AFTER:
-                log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
-                line.end("silent")
-            elif silent >= PING_AFTER:
-                line.ping()
-                if silent >= STALE_AFTER and not line.stale:
-                    line.stale = True
-                    self._tell()
+        self._watch.look()
 
     def _tell(self) -> None:
         for watcher in self._watchers:

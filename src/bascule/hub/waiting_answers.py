@@ -227,6 +227,11 @@ class WaitingAnswers:
             if answer.by.grant_id == grant.id and not answer.sent_at:
                 self._settle(answer, "revoked", _not_applied(answer, REVOKED))
 
+    def reloaded(self) -> None:
+        """Other nodes have changed the book."""
+        self._expire()
+        self._changed()
+
     def _expire_in_time(self, answer: WaitingAnswer) -> None:
         if answer.expires_at is not None:
             seconds = max(0.0, answer.expires_at - self._grants.clock())

@@ -168,6 +168,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Address of the PostgreSQL database that `bascule hub` keeps everything in, such as
     `postgresql://bascule@db.example/bascule`; empty means a file in the state folder. A password belongs in
     `config.toml` or the environment, because others see what a command was started with."""
+    node_url: str = ""
+    """Address by which the other nodes of a hub on PostgreSQL reach this one, such as `http://10.0.0.5:3333`;
+    empty means the address it listens on, or the one that the database sees."""
     host: str = "127.0.0.1"
     """Address to listen on; one that is not loopback needs TLS or `insecure_bind`."""
     port: int = 3333

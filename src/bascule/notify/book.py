@@ -1,6 +1,7 @@
 """The notification settings that people change in the page: channels, quiet hours.
 
-Kept in the state folder, in a private file, because addresses and tokens of channels are secrets.
+Kept in the state folder, in a private file, because addresses and tokens of channels are secrets; or in the
+database that several nodes share.
 """
 
 import os
@@ -14,8 +15,8 @@ from msgspec.structs import replace
 
 from bascule.model.errors import LimitReached, StorageFailed
 from bascule.notify.channels import COMMAND_ID, DESKTOP_ID, MAX_CHANNELS, Channel, ChannelNotFound
+from bascule.notify.keep import Keep, keep_in
 from bascule.notify.quiet_hours import QuietHours
-from bascule.notify.web_push import write_private
 
 FILE = "notifications.json"
 DENY_KEY = "deny.key"
@@ -32,10 +33,9 @@ class NotifyBook:
     """`changed` is called after every change. A command and the desktop are there without being added."""
 
     def __init__(
-        self, folder: Path, *, has_command: bool, changed: Callable[[], None] = lambda: None
+        self, place: Path | Keep, *, has_command: bool, changed: Callable[[], None] = lambda: None
     ) -> None:
-        self._path = folder / FILE
-        self._key_path = folder / DENY_KEY
+        self._keep = keep_in(place)
         self._has_command = has_command
         self.changed = changed
         self._deny_key = b""
@@ -45,14 +45,19 @@ class NotifyBook:
     def deny_key(self) -> bytes:
         """Signs tokens to deny a request; made once."""
         if not self._deny_key:
-            try:
-                self._deny_key = self._key_path.read_bytes()
-            except FileNotFoundError:
-                self._deny_key = os.urandom(32)
-                write_private(self._key_path, self._deny_key)
-            if len(self._deny_key) != 32:
-                raise StorageFailed(f"{self._key_path} is not a key; remove it, and another is made.")
+            kept = self._keep.read(DENY_KEY)
+            if kept is None:
+                kept = os.urandom(32)
+                self._keep.write(DENY_KEY, kept)
+            if len(kept) != 32:
+                raise StorageFailed(f"{DENY_KEY} is not a key; remove it, and another is made.")
+            self._deny_key = kept
         return self._deny_key
+
+    def reload(self) -> None:
+        """Another node of the hub has changed it."""
+        self.now = self._read()
+        self.changed()
 
     def channels(self) -> list[Channel]:
         kept = {one.id: one for one in self.now.channels}
@@ -94,15 +99,14 @@ class NotifyBook:
             self._write(replace(self.now, channels=kept))
 
     def _read(self) -> NotifyChoices:
+        kept = self._keep.read(FILE)
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=NotifyChoices)
-        except FileNotFoundError:
-            return NotifyChoices()
-        except (OSError, msgspec.DecodeError) as error:
-            raise StorageFailed(f"{self._path} can't be read ({error}); correct or remove it.") from error
+            return NotifyChoices() if kept is None else msgspec.json.decode(kept, type=NotifyChoices)
+        except msgspec.DecodeError as error:
+            raise StorageFailed(f"{FILE} can't be read ({error}); correct or remove it.") from error
 
     def _write(self, settings: NotifyChoices) -> None:
-        write_private(self._path, msgspec.json.encode(settings))
+        self._keep.write(FILE, msgspec.json.encode(settings))
         self.now = settings
         self.changed()
 

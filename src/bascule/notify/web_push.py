@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bascule.model.errors import InvalidInput, NotSupported, StorageFailed
+from bascule.notify.keep import Keep, keep_in
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -106,8 +107,8 @@ def topic_of(tag: str) -> str:
 class PushKeys:
     """The server's key for web push, made once. Browsers subscribe to its public half."""
 
-    def __init__(self, folder: Path, contact: str, clock: Callable[[], float]) -> None:
-        self._path = folder / FILE
+    def __init__(self, place: Path | Keep, contact: str, clock: Callable[[], float]) -> None:
+        self._keep = keep_in(place)
         self._contact, self._clock = contact, clock
         self._key: EllipticCurvePrivateKey | None = None
         self._signed: dict[str, tuple[str, float]] = {}  # by audience, and when it ends
@@ -146,32 +147,19 @@ class PushKeys:
         _needed()
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
 
+        stored = self._keep.read(FILE)
+        if stored is None:
+            made = ec.generate_private_key(ec.SECP256R1())
+            self._keep.write(FILE, b64(made.private_numbers().private_value.to_bytes(32, "big")).encode())
+            return made
         try:
-            kept = unb64(self._path.read_text("ascii").strip())
+            kept = unb64(stored.decode("ascii").strip())
             if len(kept) != 32:
                 raise ValueError("it is not a key")
-            number = int.from_bytes(kept, "big")
-            return ec.derive_private_key(number, ec.SECP256R1())
-        except FileNotFoundError:
-            made = ec.generate_private_key(ec.SECP256R1())
-            write_private(self._path, b64(made.private_numbers().private_value.to_bytes(32, "big")).encode())
-            return made
-        except (OSError, ValueError, InvalidInput) as error:
-            words = f"{self._path} can't be read ({error}); remove it: browsers then have to subscribe again."
+            return ec.derive_private_key(int.from_bytes(kept, "big"), ec.SECP256R1())
+        except (ValueError, InvalidInput) as error:
+            words = f"{FILE} can't be read ({error}); remove it: browsers then have to subscribe again."
             raise StorageFailed(words) from error
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """For this user's eyes, on the disk before it is used, and never half."""
-    fresh = path.with_name(path.name + ".new")
-    try:
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError as error:
-        raise StorageFailed(f"{path.name} could not be stored ({error.strerror}).") from error
 
 
 def _needed() -> None:

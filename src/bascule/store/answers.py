@@ -26,7 +26,11 @@ COLUMNS = (
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM answers_waiting ORDER BY n"
 INSERT = f"INSERT INTO answers_waiting ({NAMES}) VALUES ({', '.join('?' for _ in COLUMNS)})"
-CHANGE = "UPDATE answers_waiting SET sent_at = ?, state = ?, outcome = ?, settled_at = ? WHERE id = ?"
+# One that another node has settled stays as it is.
+CHANGE = """
+UPDATE answers_waiting SET sent_at = ?, state = ?, outcome = ?, settled_at = ?
+WHERE id = ? AND state = 'waiting' RETURNING id
+"""
 DELETE = "DELETE FROM answers_waiting WHERE id = ?"
 MAX_SETTLED = 200  # kept, to be shown
 
@@ -62,6 +66,16 @@ class AnswerBook:
     @classmethod
     async def open(cls, store: BookStore) -> "AnswerBook":
         return cls(store, await store.query(_load))
+
+    async def reload(self) -> None:
+        """Take over what other nodes of this hub have changed."""
+        stored = await self._store.transact(lambda transaction: _load(transaction.connection), sync=False)
+        before, self._answers = self._answers, {one.id: one for one in stored}
+        for known in before.values():
+            newer = self._answers.get(known.id)
+            is_new = newer is None and known.state == "waiting"  # and not stored yet
+            if is_new or (newer is not None and newer.state == "waiting" and _is_further(known)):
+                self._answers[known.id] = known
 
     def all(self) -> list[WaitingAnswer]:
         """Those that wait and the newest of the others, in the order they were given."""
@@ -112,9 +126,9 @@ class AnswerBook:
         values = (changed.sent_at, changed.state, changed.outcome, changed.settled_at, changed.id)
 
         def write(transaction: Transaction) -> None:
-            transaction.connection.execute(CHANGE, values)
+            changed = transaction.connection.execute(CHANGE, values).fetchall()
             transaction.connection.executemany(DELETE, [(one,) for one in forgotten])
-            if audit is not None:
+            if audit is not None and changed:
                 transaction.audit([audit])
 
         self._store.transact(write, sync=audit is not None).add_done_callback(_written)
@@ -124,6 +138,10 @@ class AnswerBook:
 def _written(done: "asyncio.Future[None]") -> None:
     if not done.cancelled() and (error := done.exception()) is not None:
         log.warning("what became of an answer could not be stored: %s", error)
+
+
+def _is_further(answer: WaitingAnswer) -> bool:
+    return answer.state != "waiting" or bool(answer.sent_at)
 
 
 def _values(answer: WaitingAnswer) -> tuple[object, ...]:

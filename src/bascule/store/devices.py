@@ -25,10 +25,16 @@ COLUMNS = (
 )
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM devices ORDER BY n"
-KEPT = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name not in ("device", "added_at"))
+CHOSEN = ("given_name", "replaced_by")  # by people, perhaps at another node
+KEPT = [name for name in COLUMNS if name not in ("device", "added_at")]
 PUT = f"""
 INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
-ON CONFLICT (device) DO UPDATE SET {KEPT}
+ON CONFLICT (device) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in KEPT)}
+"""
+NOTE = f"""
+INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
+ON CONFLICT (device) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in KEPT if name not in CHOSEN)}
 """
 STANDING = "SELECT device, kind, command, by, at FROM standing_commands ORDER BY n"
 STAND = "INSERT OR REPLACE INTO standing_commands (device, kind, command, by, at) VALUES (?, ?, ?, ?, ?)"
@@ -105,7 +111,22 @@ class DeviceBook:
     def put(self, record: DeviceRecord) -> None:
         """Note what was heard. A power cut may lose the last of it."""
         self._devices[record.device] = record
-        self._write_later(lambda transaction: _put(transaction, record))
+        self._write_later(lambda transaction: _put(transaction, record, NOTE))
+
+    async def reload(self, held: Callable[[str], bool]) -> None:
+        """Take over what other nodes of this hub have changed. Of a machine whose connection is `held` here,
+        only what people chose: this node knows the rest better."""
+        stored, standing = await self._store.transact(
+            lambda transaction: _load(transaction.connection), sync=False
+        )
+        for record in stored:
+            known = self._devices.get(record.device)
+            if known is None or not held(record.device):
+                self._devices[record.device] = record
+            else:
+                chosen = {name: getattr(record, name) for name in CHOSEN}
+                self._devices[record.device] = replace(known, **chosen)
+        self._standing = {(one.device, one.kind): one for one in standing}
 
     async def rename(self, device: str, name: str, by: Actor) -> DeviceRecord:
         """An empty name gives it its own again."""
@@ -175,8 +196,8 @@ def _execute(transaction: Transaction, statement: str, values: tuple[object, ...
     transaction.connection.execute(statement, values)
 
 
-def _put(transaction: Transaction, record: DeviceRecord) -> None:
-    _execute(transaction, PUT, tuple(getattr(record, name) for name in COLUMNS))
+def _put(transaction: Transaction, record: DeviceRecord, statement: str = PUT) -> None:
+    _execute(transaction, statement, tuple(getattr(record, name) for name in COLUMNS))
 
 
 def _load(connection: Connection) -> tuple[list[DeviceRecord], list[StandingCommand]]:

@@ -21,8 +21,13 @@ class Engine(Protocol):
         """
         ...
 
-    def renewed(self) -> bool:
-        """Called once it has begun: True when another hand may have changed the database since."""
+    def renewed(self) -> frozenset[str] | None:
+        """Called once it has begun: None when nobody else wrote since. Otherwise the devices whose sessions
+        nobody else has touched: what is in memory of all others may be out of date."""
+        ...
+
+    def committing(self, devices: frozenset[str]) -> None:
+        """Called before a commit, with the devices whose sessions it looked at or changed."""
         ...
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:

@@ -13,14 +13,15 @@ import msgspec
 from msgspec import Struct, structs
 
 from bascule.model.codec import encode
-from bascule.model.errors import InvalidInput, StoreDamaged
+from bascule.model.errors import InvalidInput, StoreConflict, StoreDamaged
 from bascule.store.base import AuditRecord
 from bascule.store.connection import Connection
 from bascule.store.protocols import BookStore
 from bascule.store.rows import check, checksum
 from bascule.store.transaction import Transaction
 
-Role = Literal["owner", "operator", "viewer", "session", "daemon", "site"]
+Role = Literal["owner", "operator", "viewer", "session", "daemon", "site", "node"]
+GRANTED = tuple(role for role in get_args(Role) if role != "node")  # nodes show a key of their own
 GrantKind = Literal["kept", "start_link", "ephemeral"]
 
 SECRET_BYTES = 32
@@ -33,6 +34,7 @@ TOUCH_SECONDS = 60
 _ALL = "SELECT id, secret_sha256, body, crc FROM grants"
 _INSERT = "INSERT INTO grants (id, secret_sha256, body, crc) VALUES (?, ?, ?, ?)"
 _UPDATE = "UPDATE grants SET body = ?, crc = ? WHERE id = ?"
+_ONE = "SELECT body FROM grants WHERE id = ?"
 _DELETE = "DELETE FROM grants WHERE id = ?"
 
 
@@ -75,12 +77,32 @@ class GrantBook:
         book = cls(store, clock or store.clock)
         sound, damaged = await store.query(_load)
         store.remember(damaged)
-        for secret_hash, grant in sorted(sound, key=lambda one: one[1].revoked_at or 0.0):
-            if grant.revoked_at is None:
-                book._keep(secret_hash, grant)
-            else:
-                book._past[secret_hash] = grant
+        book._take(sound)
         return book
+
+    def _take(self, stored: "list[tuple[str, Grant]]") -> None:
+        for secret_hash, grant in sorted(stored, key=lambda one: one[1].revoked_at or 0.0):
+            if grant.revoked_at is None:
+                self._keep(secret_hash, grant)
+            else:
+                self._past[secret_hash] = grant
+
+    async def reload(self) -> None:
+        """Take over what other nodes of this hub have changed. What they revoked stops working here."""
+        # In the order of our own changes, so that none of them is taken back.
+        sound, damaged = await self._store.transact(_load_all, sync=False)
+        self._store.remember(damaged)
+        valid = {grant.id for _, grant in sound if grant.revoked_at is None}
+        gone = [one for one in self.list() if one.kind != "ephemeral" and one.id not in valid]
+        self._past = {}
+        self._take(sound)
+        self._tell([one for one in gone if one.id not in self._revoked])
+        for grant in gone:
+            self._forget(grant)
+
+    def admit(self, secret: str, grant: Grant) -> None:
+        """A grant that is stored nowhere, for a secret that is kept elsewhere."""
+        self._keep(_hashed(secret), grant)
 
     async def create(
         self,
@@ -148,8 +170,9 @@ class GrantBook:
         return grant if grant is not None and self._holds(grant) else None
 
     def list(self) -> list[Grant]:
-        """All of them, the expired ones too, oldest first."""
-        return sorted(self._by_hash.values(), key=lambda grant: (grant.created_at, grant.id))
+        """All of them, the expired ones too, oldest first; but not that of other nodes, which nobody made."""
+        given = (grant for grant in self._by_hash.values() if grant.role != "node")
+        return sorted(given, key=lambda grant: (grant.created_at, grant.id))
 
     async def revoke(self, id_or_name: str, *, by: str = "this machine") -> "list[Grant]":
         """End the grant with this id, or every one with this name. They stop working before this returns."""
@@ -167,19 +190,24 @@ class GrantBook:
             return before
         former = tuple(one for one in (*before.former_names, before.name) if one != name)[-MAX_FORMER:]
         grant = structs.replace(before, name=name, former_names=former)
-        body, crc = _body(grant)
 
         def write(transaction: Transaction) -> None:
-            transaction.connection.execute(_UPDATE, (body, crc, grant.id))
+            if before.kind != "ephemeral" and not _replaced(transaction, grant):
+                raise StoreConflict("This grant was revoked meanwhile.")
             transaction.audit([_audit(grant, f"renamed from {before.name}", by)])
 
         await self._store.transact(write)
         self._by_hash[secret_hash] = grant
         return grant
 
-    async def sweep_unused_start_links(self) -> "list[Grant]":
-        """Links printed at an earlier start that nobody followed."""
-        unused = [one for one in self.list() if one.kind == "start_link" and one.last_used_at is None]
+    async def sweep_unused_start_links(self, older_than: float = 0.0) -> "list[Grant]":
+        """Links printed at an earlier start, so many seconds ago, that nobody followed."""
+        made_by = self.clock() - older_than
+        unused = [
+            one
+            for one in self.list()
+            if one.kind == "start_link" and one.last_used_at is None and one.created_at <= made_by
+        ]
         await self._remove(unused, "swept unused", "this machine")
         return unused
 
@@ -195,10 +223,7 @@ class GrantBook:
         # In memory first: from here on nobody gets in, even if the disk is slow or full. In the latter case
         # it is still listed, because it would be back after a restart, and can be revoked again.
         self._revoked.update(grant.id for grant in grants)
-        for grant in grants:
-            for callback in list(self._callbacks.values()):
-                callback(grant)
-
+        self._tell(grants)
         told = [self._over(grant) for grant in grants if what == "revoked" and grant.kind != "ephemeral"]
         oldest = [
             one.id for one in list(self._past.values())[: max(0, len(self._past) + len(told) - MAX_REVOKED)]
@@ -216,6 +241,11 @@ class GrantBook:
         for grant in grants:
             self._forget(grant)
 
+    def _tell(self, revoked: "list[Grant]") -> None:
+        for grant in revoked:
+            for callback in list(self._callbacks.values()):
+                callback(grant)
+
     def _over(self, grant: Grant) -> Grant:
         now = self.clock()
         ends = now if grant.expires_at is None else min(now, grant.expires_at)
@@ -229,9 +259,8 @@ class GrantBook:
         used = structs.replace(grant, last_used_at=now)
         self._by_hash[secret_hash] = used
         if grant.kind != "ephemeral":
-            body, crc = _body(used)
             written = self._store.transact(
-                lambda transaction: transaction.connection.execute(_UPDATE, (body, crc, used.id)) and None,
+                lambda transaction: _replaced(transaction, used),
                 sync=first,  # a start link that was followed must not be swept after a power cut
             )
             # Best effort: a full disk is shown by the store itself and must not lock its owner out.
@@ -253,6 +282,10 @@ class GrantBook:
         self._by_hash.pop(secret_hash, None)
 
 
+def _load_all(transaction: Transaction) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
+    return _load(transaction.connection)
+
+
 def _load(connection: Connection) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
     """A grant that does not match its checksum is not honoured: its role or its end may be another."""
     sound: list[tuple[str, Grant]] = []
@@ -270,13 +303,22 @@ def _body(grant: Grant) -> tuple[bytes, int]:
     return body, checksum(f"grant {grant.id}", 0, body)
 
 
+def _replaced(transaction: Transaction, grant: Grant) -> bool:
+    """Store it, unless it was revoked: another node may have done that meanwhile, and that must stay."""
+    stored = transaction.connection.execute(_ONE, (grant.id,)).fetchone()
+    if stored is None or _decoder.decode(bytes(stored[0])).revoked_at is not None:
+        return False
+    transaction.connection.execute(_UPDATE, (*_body(grant), grant.id))
+    return True
+
+
 def _hashed(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
 def _checked(name: str, role: Role, session_id: str | None, device: str | None) -> str:
-    if role not in get_args(Role):
-        raise InvalidInput(f"There is no role {role!r}; there are {', '.join(get_args(Role))}.")
+    if role not in GRANTED:
+        raise InvalidInput(f"There is no role {role!r}; there are {', '.join(GRANTED)}.")
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidInput(f"A grant's name is 1 to {MAX_NAME} printable characters.")
     if role == "session" and session_id is None:

@@ -54,6 +54,10 @@ class Log(Protocol):
         """Why nothing can be stored right now (a full disk, for example), or None."""
         ...
 
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when `storage_problem` changes. The returned function stops it."""
+        ...
+
     async def writable(self) -> None:
         """Wait until the store can write."""
         ...
@@ -118,6 +122,10 @@ class Log(Protocol):
         """
         ...
 
+    async def live_sessions(self) -> list[SessionRecord]:
+        """Those whose agent runs or is being started, as far as the log says; archived ones included."""
+        ...
+
     async def session_counts(self, *, archived: bool = False) -> SessionCounts:
         """How many sessions there are in each folder, and in all."""
         ...
@@ -170,14 +178,6 @@ class DaemonStore(Log, Protocol):
 
     async def examine(self) -> None:
         """Look at every session of ours, so that `damaged_sessions` has all there are."""
-        ...
-
-    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call `changed` when `storage_problem` changes. The returned function stops it."""
-        ...
-
-    async def live_sessions(self) -> list[SessionRecord]:
-        """Those whose agent runs or is being started, as far as the log says; archived ones included."""
         ...
 
     async def orphans(self) -> list[SessionRecord]:

@@ -36,8 +36,11 @@ class SqliteEngine:
         if _identity(self._path) != self._file:
             raise StorageFailed(f"{self._path} was removed or replaced while in use; nothing is stored.")
 
-    def renewed(self) -> bool:
-        return False
+    def renewed(self) -> frozenset[str] | None:
+        return None
+
+    def committing(self, devices: frozenset[str]) -> None:
+        """Nothing: the lock on the file keeps every other process out."""
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:
         """Record each log's last number."""

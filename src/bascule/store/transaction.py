@@ -77,6 +77,7 @@ class Transaction:
         self._replicas: bool | None = None  # whether there are any; None until somebody asks
         self._swept_at = float("-inf")
         self._owed = False
+        self._seen: set[str] = set()  # devices whose sessions this transaction looked at
         self._early: list[Committed] = []  # written before the end of the transaction
         self.unsaved: dict[str, StorageFailed] = {}  # sessions with a step the disk would not take
 
@@ -89,13 +90,17 @@ class Transaction:
             self.forget(session_id)
         self._chain.forget()
         self._early = []
+        self._seen.clear()
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
-    def commit(self) -> list[Committed]:
+    def commit(self, committing: Callable[[frozenset[str]], None] | None = None) -> list[Committed]:
         """Write what the steps left in memory, commit, and say what has become true."""
         for state in self._touched.values():
             self._write(state)
+        if committing is not None:
+            committing(frozenset(self._seen))
+        self._seen.clear()
         self.connection.execute("COMMIT")
         committed, self._early = self._early, []
         for session_id, state in self._touched.items():
@@ -135,10 +140,12 @@ class Transaction:
         self._touched.pop(session_id, None)
         self._unfolded.pop(session_id, None)
 
-    def forget_all(self) -> None:
-        """Drop everything that is kept in memory of the database: it may have changed by another hand."""
-        for session_id in list(self._sessions):
-            self.forget(session_id)
+    def forget_all(self, but_of: frozenset[str]) -> None:
+        """Drop what is kept in memory of the database, which may have changed by another hand; but not of
+        the sessions of these devices."""
+        for session_id, state in list(self._sessions.items()):
+            if state.replica is None or state.replica.device not in but_of:
+                self.forget(session_id)
         self._chain.forget()
         self._replicas = None
 
@@ -154,6 +161,7 @@ class Transaction:
         state = self._sessions.get(session_id)
         if state is not None:
             self._sessions.move_to_end(session_id)
+            self._see(state)
             return state
         row = reader.session_row(self.connection, session_id)
         if row is None:
@@ -166,8 +174,13 @@ class Transaction:
             + reader.delivered(self.connection, session_id, MAX_DELIVERED),
         )
         state.replica = self._replica(session_id)
+        self._see(state)
         self._fold_long_tail(state)
         return state
+
+    def _see(self, state: SessionState) -> None:
+        if state.replica is not None:
+            self._seen.add(state.replica.device)
 
     def _replica(self, session_id: str) -> Replica | None:
         if self._replicas is None:
@@ -188,6 +201,7 @@ class Transaction:
         self._sessions[state.session_id] = self._touched[state.session_id] = state
         if state.replica is not None:
             self._replicas = True
+            self._seen.add(state.replica.device)
 
     def write_now(self, session_id: str) -> None:
         """Write what earlier steps of this transaction left in memory, for a step that reads the log."""

@@ -231,7 +231,7 @@ class Writer:
                     step.error = error
             elif isinstance(step, WorkStep):
                 step.result = step.work(self._transaction)
-        committed = self._transaction.commit()
+        committed = self._transaction.commit(self._engine.committing)
         audited = self._transaction.audited
         self._engine.committed(committed, audited if audited != self._audited else None)
         self._audited = audited if audited is not None else self._audited
@@ -245,8 +245,9 @@ class Writer:
     def _begin(self, full_sync: bool) -> None:
         self._engine.prepare(full_sync)
         self._transaction.begin()
-        if self._engine.renewed():
-            self._transaction.forget_all()
+        unchanged = self._engine.renewed()
+        if unchanged is not None:
+            self._transaction.forget_all(unchanged)
 
     def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
         for step in steps:

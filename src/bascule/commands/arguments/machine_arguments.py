@@ -93,3 +93,16 @@ def add_machine(commands: Commands) -> None:
     pause.set_defaults(paused=True)
     resume = add(actions, "resume", "take new sessions again", lazily("machine", "pause"))
     resume.set_defaults(paused=False)
+
+
+def add_store(commands: Commands) -> None:
+    actions = group(commands, "store", "move a hub to PostgreSQL")
+    copy = add(
+        actions,
+        "copy",
+        "copy a stopped hub's database to an empty PostgreSQL database, and compare both",
+        lazily("store", "copy"),
+        talks=False,
+    )
+    copy.add_argument("--from", dest="source", metavar="DIR", help="state folder of the hub (the usual one)")
+    copy.add_argument("--to", required=True, metavar="URL", help="postgresql://user@host/database")

@@ -1,4 +1,7 @@
-"""The operation by which a machine that has joined connects; what serves it is imported when one does."""
+"""The operations by which a machine that has joined, and another node of this hub, connect.
+
+What serves them is imported when one does.
+"""
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Operation
@@ -10,7 +13,21 @@ async def connect_daemon(call: AnyCall) -> None:
     await connect(call)
 
 
+async def connect_node(call: AnyCall) -> None:
+    from bascule.hub.nodes.node_socket import connect  # noqa: PLC0415 - needs the extra for PostgreSQL
+
+    await connect(call)
+
+
 OPERATIONS = (
+    Operation(
+        method="WS",
+        path="/ws/node",
+        need="node",
+        run=connect_node,
+        summary="WebSocket of another node of this hub",
+        described=False,
+    ),
     Operation(
         method="WS",
         path="/ws/daemon",

@@ -94,7 +94,7 @@ async def ticket(call: Call[TicketBody]) -> TicketMade:
             if terminal
             else f"/api/sessions/{body.session_id}/{body.purpose}"
         )
-    return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
+    return TicketMade(ticket=await tickets.issue(call.holder, path), expires_in=tickets.lifetime)
 
 
 OPERATIONS = (

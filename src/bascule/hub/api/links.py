@@ -4,11 +4,10 @@ from bascule.api.bodies import LinkBody, RedeemBody
 from bascule.api.grant_answers import LinkMade, LinkRedeemed
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
+from bascule.hub.door.joining import RedeemLink, decide_anywhere
 from bascule.hub.door.links import LIFETIME
 from bascule.hub.door.own_addresses import addresses_of
 from bascule.store.grants import MAX_NAME
-
-UNNAMED = "browser"
 
 
 async def create(call: Call[LinkBody]) -> LinkMade:
@@ -24,16 +23,8 @@ async def create(call: Call[LinkBody]) -> LinkMade:
 
 
 async def redeem(call: Call[RedeemBody]) -> LinkRedeemed:
-    """One use: the second gets an error that says so, and the owner sees the first among the grants."""
-    hub, body = call.hub, call.body
-    link = hub.links.take(body.secret, call.by.address)
-    name = link.name or _printable(body.name) or UNNAMED
-    try:
-        grant, token = await hub.grants.create(name, link.role, by=link.by)
-    except BaseException:
-        hub.links.give_back(link)
-        raise
-    return LinkRedeemed(token=token, name=grant.name, role=link.role)
+    question = RedeemLink(call.body.secret, _printable(call.body.name), call.by.address)
+    return await decide_anywhere(call.hub, question, LinkRedeemed)
 
 
 def _printable(name: str) -> str:

@@ -120,19 +120,23 @@ class Access:
             shown = Credentials(None, None, token_in(body))
         if shown.nothing:
             raise no_grant(way_in(self._hub, scope, address))
-        grant = self._look_up(shown, operation, scope["path"])
+        grant = await self._look_up(shown, operation, scope["path"])
+        if grant is None and shown.bearer is not None and self._hub.cluster is not None:
+            # Another node may have made it just now. While the database is away nobody knows: 503.
+            await self._hub.cluster.grants_now()
+            grant = await self._look_up(shown, operation, scope["path"])
         if grant is None:
             if not self._throttle.wrong(address):
                 raise too_many()
             raise no_grant({**way_in(self._hub, scope, address), **what_became(self._hub, shown.bearer)})
         return grant, body
 
-    def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
+    async def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
         if shown.bearer is not None:
             return self._hub.grants.authenticate(shown.bearer)
         if shown.ticket is not None:
             return (
-                self._hub.tickets.redeem(shown.ticket, path)
+                await self._hub.tickets.redeem(shown.ticket, path)
                 if operation is not None and operation.ticket
                 else None
             )

@@ -26,12 +26,18 @@ class Doorway:
         own = (settings.public_url,) if settings.public_url else ()
         self.origins = frozenset((*settings.allowed_origins, *own))
         self._tunnelled: tuple[str, ...] = ()
+        self._node: tuple[str, ...] = ()
         self.bound(settings.port)
 
     def bound(self, port: int) -> None:
         """The port that is really listened on, when the settings left it open."""
         self.port = port
-        self.hosts = frozenset((*_hosts(self._settings, port), *self._tunnelled))
+        self.hosts = frozenset((*_hosts(self._settings, port), *self._tunnelled, *self._node))
+
+    def known_as(self, host: str) -> None:
+        """By this, the other nodes of the hub reach us."""
+        self._node = (host,)
+        self.bound(self.port)
 
     def tunnelled(self, hosts: Iterable[str]) -> None:
         """By these, machines reach us through tunnels: a loopback address there, with a port of its own."""

@@ -16,6 +16,7 @@ Need = Literal[
     "operator",  # starts sessions and acts in all
     "owner",  # grants, audit, panic
     "daemon",  # connects a machine
+    "node",  # connects another node of this hub
 ]
 
 PERSON: tuple[Need, ...] = ("public", "any", "viewer", "session_read", "session_files", "session_terminal")
@@ -28,6 +29,7 @@ ALLOWED: dict[str, frozenset[Need]] = {
         ("public", "any", "session_read", "session_files", "session_terminal", "session_write")
     ),
     "daemon": frozenset(("public", "daemon")),
+    "node": frozenset(("node",)),
     "site": frozenset(("public",)),  # it may launch by the bridge, and does nothing here
 }
 

@@ -14,6 +14,7 @@ _WHO: dict[Need, str] = {
     "operator": "the owner and operators",
     "owner": "the owner",
     "daemon": "a machine that was paired",
+    "node": "another node of this hub",
 }
 _WHOSE = {"session": "one session's own", "daemon": "a machine's", "operator": "an operator's"}
 

@@ -20,7 +20,7 @@ from bascule.hub.live.positions import WORDS, Reason
 from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.hub.wire.ws_protocol import BoundedSocket, text_frame
 from bascule.model.codec import encode
-from bascule.model.errors import BasculeError, LimitReached, Refusal
+from bascule.model.errors import BasculeError, LimitReached, Refusal, StorageFailed
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
 from bascule.policy.scrub import scrub_value
@@ -61,6 +61,8 @@ class Watch:
         try:
             async with self._socket.catching_up:
                 await self.subscription.catch_up()
+        except StorageFailed:
+            self._socket.hub.feed.catch_up_later(self.subscription)
         except BasculeError as error:
             self._socket.send({"type": "error", "error": error_object(error.refusal())})
         except Exception as error:  # noqa: BLE001 - the other subscriptions go on

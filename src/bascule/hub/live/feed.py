@@ -12,11 +12,13 @@ from bascule.hub.live.latest_records import SessionRecords
 from bascule.hub.live.list_pushes import ListPushes
 from bascule.hub.live.positions import epoch_of
 from bascule.model.codec import encode
+from bascule.model.errors import StorageFailed
 from bascule.store.base import Committed, Row
 from bascule.store.protocols import HubStore
 
 PAGE_ROWS = 256
 PIECE_BYTES = 256 * 1024
+RETRY_SECONDS = 0.5
 
 Encoder = Callable[["Delivery"], bytes]
 
@@ -83,6 +85,10 @@ class Subscription:
         """A commit's rows, from the feed. Those the viewer read from the store already are left out."""
         if not self.live or delivery.last <= self.position:
             return
+        if delivery.first > self.position + 1:  # the rows between came by another node
+            self.live = False
+            self._feed.catch_up_later(self)
+            return
         if delivery.first <= self.position:
             delivery = delivery.after(self.position)
         self.position = delivery.last
@@ -100,6 +106,10 @@ class _Channel:
         self.pending: list[Row] = []
         self.viewers: set[Subscription] = set()
 
+    def lowest(self) -> int | None:
+        """The position of the live viewer that has the least; None when nobody is live."""
+        return min((one.position for one in self.viewers if one.live), default=None)
+
 
 class Feed:
     def __init__(self, store: HubStore) -> None:
@@ -112,6 +122,7 @@ class Feed:
         self._delivered = False  # something, in this turn of the loop
         self.close = store.listen(self._committed)
         self._watchers: set[Callable[[], None]] = set()
+        self._catching_up: set[asyncio.Task[None]] = set()
         self._readers: dict[str, set[Callable[[str], None]]] = {}
 
     def watched(self) -> list[str]:
@@ -177,13 +188,69 @@ class Feed:
         for listener in list(self.listeners):
             listener.notify(session_id, message)
 
+    # What was committed elsewhere
+
+    def catch_up_later(self, subscription: Subscription) -> None:
+        """Read what this viewer lacks, as soon as the store can be read."""
+        task = asyncio.create_task(self._catch_up(subscription), name=f"catch up {subscription.session_id}")
+        self._catching_up.add(task)
+        task.add_done_callback(self._catching_up.discard)
+
+    async def _catch_up(self, subscription: Subscription) -> None:
+        while self._has(subscription):
+            try:
+                await subscription.catch_up()
+                break
+            except StorageFailed:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def _has(self, subscription: Subscription) -> bool:
+        channel = self._channels.get(subscription.session_id)
+        return channel is not None and subscription in channel.viewers
+
+    def moved(self, session_id: str, seq: int) -> None:
+        """Another node has committed rows up to this one: nobody is live who has not got them."""
+        channel = self._channels.get(session_id)
+        if channel is not None:
+            channel.head = seq
+
+    def lacks(self, session_id: str, seq: int) -> bool:
+        """Whether a live viewer of the session has not got this row."""
+        channel = self._channels.get(session_id)
+        lowest = None if channel is None else channel.lowest()
+        return lowest is not None and lowest < seq
+
+    async def read_on(self, session_id: str) -> None:
+        """Rows of a session were committed by another node: read them once, for all its viewers here."""
+        while (channel := self._channels.get(session_id)) is not None:
+            after = channel.lowest()
+            if after is None:
+                return  # those who catch up read on by themselves
+            rows = await self.store.read(session_id, after, PAGE_ROWS)
+            lowest = channel.lowest()
+            if lowest is not None and lowest < after:
+                continue  # one that came meanwhile has less
+            if rows:
+                channel.head = rows[-1].seq
+                _offer(session_id, channel, rows)
+            if len(rows) < PAGE_ROWS:
+                return
+
+    def committed_elsewhere(self, committed: Committed) -> None:
+        """A session's record as another node has stored it; its viewers get rows by `read_on`."""
+        self.records.committed(committed.record)
+        self._list(committed)
+
     def _committed(self, committed: Committed) -> None:
         record, rows = committed.record, committed.rows
         self.records.committed(record)
         channel = self._channels.get(record.session_id)
         if channel is not None and rows:
             self._deliver(record.session_id, channel, rows)
-        if record.found:
+        self._list(committed)
+
+    def _list(self, committed: Committed) -> None:
+        if committed.record.found:
             return  # read from the agents' files by the thousand: who looks at one watches it, nobody else
         if self.listeners:
             self._lists.committed(committed)

@@ -27,6 +27,13 @@ class SessionRecords:
         if len(kept) > MAX_KEPT:
             kept.popitem(last=False)
 
+    def forget(self, session_id: str) -> None:
+        """Another node has committed to it."""
+        self._kept.pop(session_id, None)
+
+    def clear(self) -> None:
+        self._kept.clear()
+
     async def get(self, session_id: str) -> SessionRecord | None:
         return self._kept.get(session_id) or await self._store.session(session_id)
 

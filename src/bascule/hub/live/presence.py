@@ -3,13 +3,17 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bascule.model.codec import encode
 
 EVERY_SECONDS = 0.5  # at most one message for a session in this time
 TYPING_SECONDS = 6.0  # without another word that somebody still types
 MAX_NAMES = 50
+ELSEWHERE_SECONDS = 5.0  # that the word of another node counts
+
+
+SendToOthers = Callable[[str, list[str], list[str]], None]
 
 
 class Viewer(Protocol):
@@ -26,6 +30,15 @@ class _SessionViewers:
         self.due = 0.0  # when the timer fires; not every loop's handles can be asked
         self.sent = b""
         self.sent_at = float("-inf")
+        self.elsewhere: dict[str, _Elsewhere] = {}  # by node
+
+
+class _Elsewhere(NamedTuple):
+    """Who views and types at another node of this hub."""
+
+    viewers: tuple[str, ...]
+    typing: tuple[str, ...]
+    until: float
 
 
 class SessionPresence:
@@ -34,6 +47,7 @@ class SessionPresence:
     def __init__(self, steady: Callable[[], float]) -> None:
         self._steady = steady
         self._rooms: dict[str, _SessionViewers] = {}
+        self.send_to_others: SendToOthers | None = None  # None: this hub is one process
 
     def enter(self, session_id: str, viewer: Viewer, name: str) -> None:
         room = self._rooms.setdefault(session_id, _SessionViewers())
@@ -54,6 +68,8 @@ class SessionPresence:
             if room.timer is not None:
                 room.timer.cancel()
             del self._rooms[session_id]
+            if self.send_to_others is not None:
+                self.send_to_others(session_id, [], [])
 
     def types(self, session_id: str, name: str, typing: bool) -> None:
         """Record that a viewer types, or has stopped typing."""
@@ -65,6 +81,39 @@ class SessionPresence:
         else:
             room.typing.pop(name, None)
         self._soon(session_id, room)
+
+    # Other nodes
+
+    def elsewhere(
+        self, node: str, session_id: str, viewers: tuple[str, ...], typing: tuple[str, ...]
+    ) -> None:
+        """What another node says of a session; it says so again every few seconds."""
+        room = self._rooms.get(session_id)
+        if room is not None:
+            until = self._steady() + ELSEWHERE_SECONDS
+            room.elsewhere[node] = _Elsewhere(viewers[:MAX_NAMES], typing[:MAX_NAMES], until)
+            self._soon(session_id, room)
+
+    def forget_node(self, node: str) -> None:
+        for session_id, room in self._rooms.items():
+            if room.elsewhere.pop(node, None) is not None:
+                self._soon(session_id, room)
+
+    def say_again(self) -> None:
+        """To the other nodes, of all sessions that somebody views here; and drop what is no longer said."""
+        now = self._steady()
+        for session_id, room in self._rooms.items():
+            self._send_to_others(session_id, room)
+            if any(one.until <= now for one in room.elsewhere.values()):
+                self._soon(session_id, room)
+
+    def _send_to_others(self, session_id: str, room: _SessionViewers) -> None:
+        if self.send_to_others is not None:
+            self.send_to_others(
+                session_id,
+                sorted(Counter(room.viewers.values()))[:MAX_NAMES],
+                sorted(room.typing)[:MAX_NAMES],
+            )
 
     def _soon(self, session_id: str, room: _SessionViewers) -> None:
         wait = max(0.0, room.sent_at + EVERY_SECONDS - self._steady())
@@ -84,8 +133,12 @@ class SessionPresence:
         room.timer = None
         now = self._steady()
         room.typing = {name: until for name, until in room.typing.items() if until > now}
-        names = sorted(Counter(room.viewers.values()))[:MAX_NAMES]
-        typing = sorted(room.typing)[:MAX_NAMES]
+        self._send_to_others(session_id, room)
+        room.elsewhere = {node: one for node, one in room.elsewhere.items() if one.until > now}
+        there = [name for one in room.elsewhere.values() for name in one.viewers]
+        types = [name for one in room.elsewhere.values() for name in one.typing]
+        names = sorted({*room.viewers.values(), *there})[:MAX_NAMES]
+        typing = sorted({*room.typing, *types})[:MAX_NAMES]
         message = encode(
             {"type": "session:presence", "sessionId": session_id, "viewers": names, "typing": typing}
         )

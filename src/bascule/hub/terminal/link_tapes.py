@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from bascule.hub.terminal.mirror import AWAY, FromTape, LinkSeat, Mirror
+from bascule.hub.terminal.mirror import AWAY, FrameTaker, FromTape, LinkSeat, Mirror
 from bascule.link.frames import AnyFrame
 from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
 from bascule.model.commands import Actor
@@ -23,7 +23,7 @@ class LinkTapes:
         self._line: TapeLine | None = None
         self._count = 0
         self._mirrors: dict[tuple[str, int], Mirror] = {}
-        self._by_number: dict[int, Mirror] = {}
+        self._by_number: dict[int, FrameTaker] = {}
 
     def connected(self, line: TapeLine) -> None:
         """The machine has a new connection."""
@@ -69,9 +69,9 @@ class LinkTapes:
     def is_connected(self) -> bool:
         return self._line is not None
 
-    def number(self, mirror: "Mirror") -> int:
+    def number(self, taker: FrameTaker) -> int:
         self._count += 1
-        self._by_number[self._count] = mirror
+        self._by_number[self._count] = taker
         return self._count
 
     def forget_number(self, number: int) -> None:

@@ -19,9 +19,16 @@ ROLE = "bascule_hub"  # may not change the log
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 30
 STATEMENTS = 300  # that are kept prepared
-HUB_LOCK = (0x42617363, 2)  # held by the hub that writes
+IDLE_SECONDS = 10  # that a transaction may stand still: a node that hangs must not hold up the others
+HUB_LOCK = (0x42617363, 2)  # shared by the nodes that write; whoever fills a database has it alone
 NUL = "\ufdd0"  # stands for the character 0, which no text in PostgreSQL holds; no character itself
 READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+SHARE_LOCK = "SELECT pg_try_advisory_lock_shared($1, $2)"
+TAKE_TURN = "SELECT node FROM writing FOR UPDATE"  # waits for the node that writes just now
+IN_USE = (
+    "The database is being filled by `bascule store copy`, or used by an older Bascule, which shares it with "
+    "nobody. Wait until that has ended."
+)
 
 T = TypeVar("T")
 
@@ -57,6 +64,7 @@ class PostgresConnection:
         self._loop = asyncio.SelectorEventLoop()
         self._server: Any = None  # asyncpg's connection
         self.connected = 0  # how often
+        self.wrote_last = ""  # the node whose transaction came before the one that is open
 
     @property
     def in_transaction(self) -> bool:
@@ -100,11 +108,17 @@ class PostgresConnection:
         begin = translated(statement).text if self._writes else READ_ONLY
         if self._server is not None and not self._server.is_closed():
             try:
-                return Fetched(self._run(self._server.fetch(begin)))
+                return self._begun(begin)
             except (OSError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError):
                 self._server.terminate()
         self._server = None
-        return Fetched(self._run(self._connected().fetch(begin)))
+        return self._begun(begin)
+
+    def _begun(self, begin: str) -> Fetched:
+        self._run(self._connected().fetch(begin))
+        if self._writes:
+            self.wrote_last = str(self._run(self._server.fetchval(TAKE_TURN)))
+        return Fetched(())
 
     def _connected(self) -> Any:
         if self._server is None:
@@ -116,6 +130,8 @@ class PostgresConnection:
         settings = {"application_name": "bascule", "search_path": SCHEMA}
         if self._role is not None:
             settings["role"] = self._role
+        if self._writes:
+            settings["idle_in_transaction_session_timeout"] = f"{IDLE_SECONDS}s"
         server = await asyncpg.connect(
             self._url,
             timeout=CONNECT_SECONDS,
@@ -123,9 +139,9 @@ class PostgresConnection:
             statement_cache_size=STATEMENTS,
             server_settings=settings,
         )
-        if self._writes and not await server.fetchval("SELECT pg_try_advisory_lock($1, $2)", *HUB_LOCK):
+        if self._writes and not await server.fetchval(SHARE_LOCK, *HUB_LOCK):
             await server.close()
-            raise AlreadyRunning("Another hub writes into this database. Stop it first, or use another one.")
+            raise AlreadyRunning(IN_USE)
         return server
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:

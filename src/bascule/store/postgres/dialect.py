@@ -16,6 +16,7 @@ KEYS = {
     "replies": ("key",),
     "replicas": ("session_id",),
     "device_chains": ("device", "chain"),
+    "choices": ("name",),
 }
 
 OTHERS = {

@@ -11,23 +11,49 @@ PROBE_BYTES = 64 * 1024
 _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)"
 
 
-class PostgresEngine:
-    """Owns the connection that writes."""
+_TURN = "UPDATE writing SET node = ?"
+_OURS = "SELECT device FROM device_writers WHERE node = ?"
+_CLAIM = """
+INSERT INTO device_writers (device, node) VALUES (?, ?)
+ON CONFLICT (device) DO UPDATE SET node = excluded.node
+"""
 
-    def __init__(self, connection: PostgresConnection) -> None:
+
+class PostgresEngine:
+    """Owns the connection that writes. Transactions of all nodes come one after the other, and each node
+    knows which devices' sessions it was the last to touch."""
+
+    def __init__(self, connection: PostgresConnection, node: str) -> None:
         self.connection = connection
+        self.node = node
         self._connected = connection.connected
+        self._ours: frozenset[str] = frozenset()
+        self._claimed: frozenset[str] = frozenset()  # in the transaction that is open
 
     def prepare(self, full_sync: bool) -> None:
         """Nothing: commits are synchronous unless the server's owner said otherwise."""
 
-    def renewed(self) -> bool:
-        """After a cut, the server may have been restored, or another hub may have written meanwhile."""
+    def renewed(self) -> frozenset[str] | None:
+        """After a cut the server may have been restored from a backup: then nothing in memory counts."""
         before, self._connected = self._connected, self.connection.connected
-        return before != self._connected
+        if before != self._connected:
+            self._ours = frozenset()
+            return self._ours
+        if self.connection.wrote_last == self.node:
+            return None
+        self._ours = frozenset(device for (device,) in self.connection.execute(_OURS, (self.node,)))
+        return self._ours
+
+    def committing(self, devices: frozenset[str]) -> None:
+        if self.connection.wrote_last != self.node:
+            self.connection.execute(_TURN, (self.node,))
+        self._claimed = devices - self._ours
+        for device in sorted(self._claimed):
+            self.connection.execute(_CLAIM, (device, self.node))
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:
-        """Nothing: whether a server was restored is its owner's to know."""
+        self._ours |= self._claimed
+        self._claimed = frozenset()
 
     def wrote(self, size: int) -> None:
         """Nothing: the server looks after its own log."""

@@ -249,10 +249,7 @@ function wordsFor(kind, state, device, now) {
     case 'stale':
       return { word: `last heard ${ago} ago`, more: 'It is connected, but has gone quiet.' };
     case 'disk':
-      return {
-        word: /full|space/i.test(device.storageProblem ?? '') ? 'disk full' : 'disk problem',
-        more: device.storageProblem ?? '',
-      };
+      return { word: storageWord(device.storageProblem ?? ''), more: device.storageProblem ?? '' };
     case 'paused':
       return { word: 'paused', more: 'It takes no new sessions. Those that run go on.' };
     case 'clock':
@@ -260,6 +257,15 @@ function wordsFor(kind, state, device, now) {
     default:
       return { word: 'connected', more: '' };
   }
+}
+
+/**
+ * What can't be written: the hub's database or a machine's disk.
+ * @param {string} problem
+ */
+function storageWord(problem) {
+  if (/database/i.test(problem) && !/full/i.test(problem)) return 'no database';
+  return /full|space/i.test(problem) ? 'disk full' : 'disk problem';
 }
 
 /**

@@ -1,0 +1,65 @@
+"""`bascule store copy`: moves a hub from its SQLite file to PostgreSQL."""
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from bascule.commands import exits
+from bascule.commands.console import Console
+from bascule.commands.server_address import data_dir_of
+from bascule.model.errors import InvalidInput
+from bascule.store.health import open_sound
+from bascule.store.lock import Lock
+
+DATABASE = "bascule.db"
+EVERY_SECONDS = 1.0
+
+
+class Progress:
+    """Says how far a copy is: each table once it is done, and every second."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said_at = 0.0
+
+    def __call__(self, table: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if total and (done == total or now - self._said_at >= EVERY_SECONDS):
+            self._said_at = now
+            self._console.line(f"{table}: {done:,} of {total:,}")
+
+
+async def copy(args: argparse.Namespace) -> int:
+    if not args.to.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput("--to is no address of a PostgreSQL database: postgresql://user@host/database")
+    rows = await asyncio.to_thread(_copy, _database(args), args.to)
+    Console().line(f"Copied {rows:,} rows, all compared. Now start: bascule hub --store {args.to}")
+    return exits.OK
+
+
+def _copy(path: Path, url: str) -> int:
+    from bascule.store.postgres.copying import copy_store, hub_id
+
+    lock = Lock(path)
+    try:
+        source, problem = open_sound(path, lock, time.time)
+        if problem is not None:
+            raise problem
+        try:
+            return copy_store(source, url, hub_id(path.parent), Progress(Console(sys.stderr))).total
+        finally:
+            source.close()
+            lock.closed()
+    finally:
+        lock.release()
+
+
+def _database(args: argparse.Namespace) -> Path:
+    """A state folder, the file in it, or the usual state folder."""
+    named = Path(args.source).expanduser() if args.source else Path(data_dir_of(args))
+    path = named / DATABASE if named.is_dir() else named
+    if not path.is_file():
+        raise InvalidInput(f"There is no database at {path}. Name a hub's state folder with --from.")
+    return path

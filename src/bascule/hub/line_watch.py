@@ -1,0 +1,56 @@
+"""Watches the lines of devices: pings those that fall silent, marks them as stale, closes the dead."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from bascule.hub.device_line import DeviceLine
+from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
+
+log = logging.getLogger("bascule.hub")
+
+LOOK_SECONDS = 2.5
+
+
+class LineWatch:
+    """`heard` gets a device whose connection is ours and how many seconds ago it was heard; `stale` is called
+    when one has become so."""
+
+    def __init__(
+        self,
+        lines: Mapping[str, DeviceLine],
+        steady: Callable[[], float],
+        heard: Callable[[str, float], None],
+        stale: Callable[[], None],
+    ) -> None:
+        self._lines, self._steady, self._heard, self._stale = lines, steady, heard, stale
+        self._looked_at = steady()
+
+    async def run(self) -> None:
+        self._looked_at = self._steady()
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.look()
+
+    def look(self) -> None:
+        now = self._steady()
+        slept, self._looked_at = now - self._looked_at - 2 * LOOK_SECONDS, now
+        for line in list(self._lines.values()):
+            if line.in_memory:
+                continue
+            if slept > 0:  # so did we: a suspended machine judges nobody for what it could not hear
+                line.heard_at += slept
+            silent = now - line.heard_at
+            if not line.far:
+                self._heard(line.device, silent)
+            self._judge(line, silent)
+
+    def _judge(self, line: DeviceLine, silent: float) -> None:
+        if silent >= DEAD_AFTER:
+            log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
+            line.end("silent")
+        elif silent >= PING_AFTER:
+            line.ping()
+            if silent >= STALE_AFTER and not line.stale:
+                line.stale = True
+                self._stale()

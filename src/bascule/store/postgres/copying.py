@@ -1,0 +1,223 @@
+"""Copies a hub's SQLite database into an empty PostgreSQL database, in one transaction, and compares both.
+
+Rows of the log go as their bytes are. What can be made again is: the words to search by are indexed by the
+hub that opens the copy.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bascule.model.errors import AlreadyRunning, StoreDamaged, StoreRefused
+from bascule.store.connection import Connection
+from bascule.store.postgres.connection import HUB_LOCK, SCHEMA, PostgresConnection
+from bascule.store.postgres.errors import in_our_words
+from bascule.store.postgres.schema import prepare
+from bascule.store.rows import checksum, event_row
+from bascule.store.search_index import OWE_ALL
+
+PAGE = 1000
+MAX_PAGE_BYTES = 8 * 1024 * 1024
+
+# Each table that a hub needs, and its key. What belongs to a machine's own agents stays there.
+TABLES: dict[str, tuple[str, ...]] = {
+    "sessions": ("session_id",),
+    "pending": ("session_id",),
+    "driver_states": ("session_id",),
+    "session_index": ("session_id",),
+    "replicas": ("session_id",),
+    "replica_rows": ("device",),
+    "events": ("session_id", "seq"),
+    "entries": ("session_id", "first_seq"),
+    "requests": ("session_id", "request_id"),
+    "edits": ("session_id", "first_seq", "path"),
+    "audit": ("n",),
+    "device_audit": ("device", "chain", "n"),
+    "device_chains": ("device", "chain"),
+    "grants": ("id",),
+    "projects": ("n",),
+    "prompts": ("n",),
+    "prompt_versions": ("prompt_id", "version"),
+    "prompt_uses": ("n",),
+    "devices": ("n",),
+    "standing_commands": ("n",),
+    "answers_waiting": ("n",),
+}
+COUNTED = [name for name, key in TABLES.items() if key == ("n",) and name != "audit"]
+COLUMNS = """
+SELECT column_name FROM information_schema.columns
+WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position
+"""
+META = "SELECT name, value FROM meta WHERE name IN ('epoch', 'audit_head')"
+KEEP_META = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
+WORDS = "SELECT prompts.id, words FROM prompt_words JOIN prompts ON prompts.n = prompt_words.rowid"
+ADOPT = f"""
+INSERT INTO {SCHEMA}.replicas (session_id, device)
+SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
+RETURNING session_id
+"""
+IN_USE = "The database is in use. Stop the hubs that write into it first."
+NOT_EMPTY = "The database {url} holds {what} already; a copy needs an empty one."
+
+Said = Callable[[str, int, int], None]  # a table, how many of its rows are done, of how many
+Row = tuple[Any, ...]
+
+
+class Table(NamedTuple):
+    name: str
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+class Copied(NamedTuple):
+    """How many rows of each table were copied and found equal."""
+
+    rows: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.rows.values())
+
+
+def copy_store(source: sqlite3.Connection, url: str, hub: str, said: Said) -> Copied:
+    """`hub` is the id by which machines know it. Raises `StoreRefused`, `AlreadyRunning`, `StoreDamaged`."""
+    try:
+        prepare(url)
+        target = PostgresConnection(url, role=None)
+        try:
+            if not target.execute("SELECT pg_try_advisory_lock(?, ?)", HUB_LOCK).fetchone()[0]:
+                raise AlreadyRunning(IN_USE)
+            return _copy(source, target, url, hub, said)
+        finally:
+            target.close()
+    except (AlreadyRunning, StoreDamaged, StoreRefused):
+        raise
+    except Exception as error:
+        raise in_our_words(error) from error
+
+
+def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, hub: str, said: Said) -> Copied:
+    tables = [_table(target, name, key) for name, key in TABLES.items()]
+    for table in tables:
+        if target.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone():
+            raise StoreRefused(NOT_EMPTY.format(url=url.split("?")[0], what=table.name))
+    target.script("BEGIN")
+    for table in tables:
+        _fill(source, target, table, said)
+    _keep_meta(source, target, hub)
+    rows = {table.name: _compare(source, target, table, said) for table in tables}
+    _adopt(target, hub)
+    _index(source, target)
+    target.script("COMMIT")
+    return Copied(rows)
+
+
+def _table(target: PostgresConnection, name: str, key: tuple[str, ...]) -> Table:
+    return Table(name, key, tuple(column for (column,) in target.execute(COLUMNS, (SCHEMA, name))))
+
+
+def _fill(source: sqlite3.Connection, target: PostgresConnection, table: Table, said: Said) -> None:
+    names = ", ".join(table.columns)
+    insert = f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' for _ in table.columns)})"
+    total, done = _count(source, table), 0
+    for page in _pages(source, table):
+        target.executemany(insert, [_as_copied(table, row) for row in page])
+        done += len(page)
+        said(table.name, done, total)
+    if table.name in COUNTED and total:
+        sequence = f"pg_get_serial_sequence('{SCHEMA}.{table.name}', 'n')"
+        target.execute(f"SELECT setval({sequence}, (SELECT max(n) FROM {table.name}))")
+
+
+def _as_copied(table: Table, row: Row) -> Row:
+    """A row of the log without what its own machine notes beside it; it is checked on the way."""
+    if table.name != "events":
+        return row
+    fields = dict(zip(table.columns, row, strict=True))
+    session_id, seq, body = fields["session_id"], fields["seq"], fields["body"]
+    event_row(session_id, seq, body, fields["crc"], fields["offsets"])
+    fields |= {"crc": checksum(session_id, seq, body), "offsets": None}
+    return tuple(fields[name] for name in table.columns)
+
+
+def _compare(source: sqlite3.Connection, target: PostgresConnection, table: Table, said: Said) -> int:
+    """Every row again, from both sides."""
+    there = (row for page in _pages(target, table) for row in page)
+    count = 0
+    for page in _pages(source, table):
+        for row in page:
+            copied = next(there, None)
+            if copied != _as_copied(table, row):
+                raise StoreDamaged(f"The copy differs in {table.name}, row {row[: len(table.key)]}.")
+        count += len(page)
+    if next(there, None) is not None:
+        raise StoreDamaged(f"The copy has more rows in {table.name} than there are.")
+    said(f"compared {table.name}", count, count)
+    return count
+
+
+def _count(source: sqlite3.Connection, table: Table) -> int:
+    return int(source.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
+
+
+def _pages(connection: Connection, table: Table) -> Iterator[list[Row]]:
+    """All rows in the order of their key, some at a time, in either database."""
+    names, key = ", ".join(table.columns), ", ".join(table.key)
+    places = [table.columns.index(name) for name in table.key]
+    begin = f"SELECT {names} FROM {table.name} ORDER BY {key} LIMIT {PAGE}"
+    after = f"({key}) > ({', '.join('?' for _ in table.key)})"
+    next_page = f"SELECT {names} FROM {table.name} WHERE {after} ORDER BY {key} LIMIT {PAGE}"
+    rows: Sequence[Row] = [tuple(row) for row in connection.execute(begin)]
+    while rows:
+        yield from _halved(rows)
+        last = tuple(rows[-1][place] for place in places)
+        rows = [tuple(row) for row in connection.execute(next_page, last)] if len(rows) == PAGE else []
+
+
+def _halved(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows may be large: what is sent at once is bounded."""
+    page: list[Row] = []
+    size = 0
+    for row in rows:
+        size += sum(len(value) for value in row if isinstance(value, bytes | str))
+        page.append(row)
+        if size > MAX_PAGE_BYTES:
+            yield page
+            page, size = [], 0
+    if page:
+        yield page
+
+
+def _keep_meta(source: sqlite3.Connection, target: PostgresConnection, hub: str) -> None:
+    """Positions of pages and the end of the audit log stay what they are, and so does the hub's own id."""
+    for name, value in source.execute(META):
+        target.execute(KEEP_META, (name, bytes(value) if isinstance(value, bytes) else str(value).encode()))
+    if hub:
+        target.execute(KEEP_META, ("hub", hub.encode()))
+
+
+def _adopt(target: PostgresConnection, hub: str) -> None:
+    """Sessions of the machine itself: here they are copies, and go on if it joins the hub as a machine."""
+    adopted = target.execute(ADOPT, (hub,)).fetchall()
+    if adopted:
+        target.execute(
+            "INSERT INTO replica_rows (device, rows) SELECT ?, count(*) FROM events JOIN replicas "
+            "USING (session_id) WHERE device = ? ON CONFLICT DO NOTHING",
+            (hub, hub),
+        )
+
+
+def _index(source: sqlite3.Connection, target: PostgresConnection) -> None:
+    for statement in OWE_ALL:
+        target.execute(statement)
+    for prompt_id, words in source.execute(WORDS):
+        target.words.set_prompt(target, prompt_id, words)
+
+
+def hub_id(folder: Path) -> str:
+    """The id of the hub whose state folder this is; empty when it has none."""
+    try:
+        return (folder / "device").read_text().strip()
+    except FileNotFoundError:
+        return ""

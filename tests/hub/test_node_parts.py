@@ -1,0 +1,102 @@
+"""Parts of several nodes that need none: envelopes, wakes, addresses, and how long a node's word counts."""
+
+import asyncio
+
+import pytest
+from msgspec import Raw
+
+from bascule.hub.live.presence import SessionPresence
+from bascule.hub.nodes.envelope import Enveloped, Presence, Push, control, enclose, opened
+from bascule.model.codec import encode
+from bascule.notify.presence import AtThePage
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("message", [b"\x01\x02 bytes", '{"type":"ping"}', "", b""])
+def test_a_message_of_a_link_comes_out_of_its_envelope_as_it_was(message: bytes | str) -> None:
+    assert opened(enclose("d-laptop", message)) == Enveloped("d-laptop", message)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x05abc", b"\x01a", b"\x02\xff\xfet{}"])
+def test_what_is_no_envelope_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        opened(data)
+
+
+@pytest.mark.parametrize("message", [Presence("s1", ("Ana",), ()), Push(Raw(b'{"a":1}'), "s1")])
+def test_news_of_a_node_are_read_as_they_were_said(message: Presence | Push) -> None:
+    assert encode(control(encode(message))) == encode(message)
+
+
+def test_a_wake_that_names_too_much_says_everything() -> None:
+    pytest.importorskip("asyncpg")
+    from bascule.store.postgres.bus import MAX_PAYLOAD, Wake, payload_of
+
+    assert payload_of(Wake("a", {"s1": 7})) == '{"node":"a","sessions":{"s1":7}}'
+    much = payload_of(Wake("a", {f"session-{n}": n for n in range(1000)}, books=["grants"]))
+    assert much == '{"node":"a","books":["grants"],"everything":true}'
+    assert len(much) < MAX_PAYLOAD
+
+
+@pytest.mark.parametrize(
+    ("chosen", "listening", "seen", "url"),
+    [
+        ("http://10.0.0.9:1", "http://0.0.0.0:3333", "10.0.0.5", "http://10.0.0.9:1"),
+        ("", "http://127.0.0.1:3333", "10.0.0.5", "http://127.0.0.1:3333"),
+        ("", "https://0.0.0.0:3333", "10.0.0.5", "https://10.0.0.5:3333"),
+        ("", "http://[::]:3333", "fd00::5", "http://[fd00::5]:3333"),
+    ],
+)
+def test_other_nodes_reach_this_one_as_chosen_as_it_listens_or_as_the_database_sees_it(
+    chosen: str, listening: str, seen: str, url: str
+) -> None:
+    pytest.importorskip("asyncpg")
+    from bascule.hub.nodes.cluster import node_url
+
+    assert node_url(chosen, listening, seen) == url
+
+
+class _Viewer:
+    def __init__(self) -> None:
+        self.got: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def tell(self, message: bytes) -> None:
+        self.got.put_nowait(message)
+
+
+async def test_viewers_of_another_node_count_until_it_is_gone_or_silent() -> None:
+    now = 0.0
+    presence = SessionPresence(lambda: now)
+    said: list[tuple[str, list[str], list[str]]] = []
+    presence.send_to_others = lambda *words: said.append(words)
+    viewer = _Viewer()
+    presence.enter("s1", viewer, "Ana")
+    assert b'"viewers":["Ana"]' in await viewer.got.get()
+    assert said[-1] == ("s1", ["Ana"], [])
+    now = 1.0
+    presence.elsewhere("b", "s1", ("Bo",), ("Bo",))
+    assert b'"viewers":["Ana","Bo"],"typing":["Bo"]' in await viewer.got.get()
+    now = 2.0
+    presence.forget_node("b")
+    assert b'"viewers":["Ana"],"typing":[]' in await viewer.got.get()
+    now = 3.0
+    presence.elsewhere("b", "s1", ("Bo",), ())
+    assert b'"viewers":["Ana","Bo"]' in await viewer.got.get()
+    now = 9.0  # it says nothing any more
+    presence.say_again()
+    assert b'"viewers":["Ana"]' in await viewer.got.get()
+    presence.leave("s1", viewer)
+    assert said[-1] == ("s1", [], [])
+
+
+def test_somebody_at_a_page_of_another_node_counts_for_a_few_seconds() -> None:
+    now = 0.0
+    pages = AtThePage(lambda: now)
+    pages.elsewhere("b", somebody=True)
+    assert (pages.here, pages.somebody) == (False, True)
+    now = 6.0
+    assert not pages.somebody
+    pages.elsewhere("b", somebody=True)
+    pages.elsewhere("b", somebody=False)
+    assert not pages.somebody
