@@ -268,7 +268,11 @@ class ScriptedDevice:
         await append(self._store, command.session_id, answered)
 
 
+_writing = asyncio.Lock()  # a test and its device may both write: what one has read must hold until it wrote
+
+
 async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None:
-    record = await store.session(session_id)
-    first = (record.seq if record else 0) + 1
-    await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))
+    async with _writing:
+        record = await store.session(session_id)
+        first = (record.seq if record else 0) + 1
+        await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))

@@ -46,7 +46,7 @@ def forget() -> None:
     """The next notification connects to the desktop anew."""
     global _notifier
     # The package has no way to end its connection, which would report the end of the desktop as an error.
-    bus = getattr(getattr(_notifier, "_backend", None), "_bus", None)
+    bus = getattr(getattr(_notifier, "_backend", None), "bus", None)
     if bus is not None:
         bus.disconnect()
     _notifier = None
