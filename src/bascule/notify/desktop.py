@@ -17,6 +17,7 @@ MISSING = "Desktop notifications need the package desktop-notifier: pip install 
 SERVICE_SECONDS = 5.0  # that the desktop has to take one
 
 _notifier: Any = None
+_turn = asyncio.Lock()  # two first notifications at once would each connect, and one connection would be lost
 _running: set[asyncio.Task[None]] = set()
 
 
@@ -35,7 +36,7 @@ async def show(
         log.info("no desktop notification: %s", MISSING)
         return
     try:
-        async with asyncio.timeout(SERVICE_SECONDS):
+        async with asyncio.timeout(SERVICE_SECONDS), _turn:
             await _show(title, body, actions, seconds)
     except Exception as error:  # noqa: BLE001 - what a desktop's service may raise is not ours to know
         forget()  # the desktop may be another one by the next time
@@ -65,6 +66,8 @@ async def _show(
     # On Linux the body may hold markup; links and images that somebody wrote into a prompt stay text.
     words = html.escape(body, quote=False) if sys.platform == "linux" else body
     await _notifier.send(title=title, message=words, buttons=buttons, timeout=round(seconds))
+    if getattr(_notifier._backend, "interface", kit) is None:  # a missing service is only logged over there
+        raise ConnectionError("no service on this desktop takes them")
 
 
 def _pressed(name: str, act: Callable[[], Awaitable[None]]) -> Callable[[], None]:
