@@ -255,6 +255,18 @@ async def test_an_allow_expires_by_itself_and_the_pages_are_told(tmp_path: Path)
         assert (await listed(hub))[0]["state"] == "expired"
 
 
+async def test_an_allow_expires_also_when_its_timer_fires_before_the_clock_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hub_with_attic(tmp_path, allow_waits_seconds=1) as (hub, _), hub.socket() as socket:
+        clock = hub.grants.clock
+        await give(hub, "allow")
+        await until_told(socket)
+        monkeypatch.setattr(hub.grants, "clock", lambda: clock() - 0.2)
+        await until_told(socket)
+        assert (await listed(hub))[0]["state"] == "expired"
+
+
 async def test_an_allow_may_be_forbidden_to_wait_and_a_deny_still_does(tmp_path: Path) -> None:
     async with hub_with_attic(tmp_path, allow_waits_seconds=0) as (hub, _):
         refused = await give(hub, "allow")

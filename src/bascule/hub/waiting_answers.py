@@ -38,6 +38,7 @@ log = logging.getLogger("bascule.hub")
 
 AnyAnswer = AnswerPermission | AnswerQuestion
 ANSWER_SECONDS = 60.0  # that a machine has to take it; then it stays for the next hello
+LONGEST_SLEEP = 60.0  # seconds until the clock is looked at again
 REVOKED = "the grant it was given with no longer holds."
 REMOVED = "the machine was removed."
 UNREADABLE = "another version of this server wrote it."
@@ -234,11 +235,12 @@ class WaitingAnswers:
 
     def _expire_in_time(self, answer: WaitingAnswer) -> None:
         if answer.expires_at is not None:
-            seconds = max(0.0, answer.expires_at - self._grants.clock())
-            self._board.spawn(self._expire_after(seconds), f"expiry of {answer.id}")
+            self._board.spawn(self._expire_at(answer.expires_at), f"expiry of {answer.id}")
 
-    async def _expire_after(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    async def _expire_at(self, at: float) -> None:
+        # A timer may fire a moment early, and somebody may set the clock back meanwhile.
+        while (seconds := at - self._grants.clock()) > 0:  # noqa: ASYNC110 - a time of day is no event
+            await asyncio.sleep(min(max(seconds, 0.001), LONGEST_SLEEP))
         self._expire()
 
     def _expire(self) -> None:
