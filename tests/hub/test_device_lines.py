@@ -187,7 +187,7 @@ async def test_a_forgotten_device_is_off_the_list_until_it_connects_again(tmp_pa
         assert [(one.device, one.epoch) for one in board.devices()] == [("d", 2)]
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R3", "R11")
 async def test_a_silent_connection_is_pinged_then_stale_then_closed(
     board: Switchboard, steady: Steady
 ) -> None:
