@@ -182,6 +182,19 @@ async def test_found_sessions_are_sent_only_when_somebody_opens_them(home: Sqlit
     await line.outflow.close()
 
 
+async def test_a_found_session_that_the_hub_has_is_named_again_when_it_is_asked_for_again(
+    home: SqliteStore,
+) -> None:
+    await append_all(home, [FOUND, text()], "f1")
+    await append_all(home, ended(), "s1")
+    line = await Line(home).begin(await heads_at(home, f1=2))
+    await line.until(lambda: line.numbers("s1"))
+    line.outflow.receive(Fetch("f1"))
+    await line.until(lambda: SessionHead("f1", 2) in [frame for frame, _ in line.frames])
+    assert line.numbers("f1") == []
+    await line.outflow.close()
+
+
 async def test_a_found_session_whose_file_was_written_anew_is_sent_anew(home: SqliteStore) -> None:
     await append_all(home, [FOUND, text("old ")], "f1")
     await append_all(home, ended(), "s1")
