@@ -148,10 +148,32 @@ export const FIRST_LIVE = {
 
 /**
  * The wire leaves defaults out.
- * @param {any} record
+ * @param {Partial<import('../js/types.d.ts').WireSessionView>} record
  * @returns {SessionRecord}
  */
 export const filledRecord = (record) => ({
+  session_id: '',
+  titled: false,
+  agent_version: null,
+  created_at: '',
+  updated_at: '',
+  created_by: '',
+  generation: 0,
+  started_at: '',
+  spawned: false,
+  held: 0,
+  cents: 0,
+  tokens: 0,
+  turn_tokens: 0,
+  spent: {},
+  raised: {},
+  code: null,
+  signal: null,
+  kept_at: '',
+  cols: null,
+  rows: null,
+  skip_permissions: false,
+  process: '',
   agent: '',
   driver: '',
   cwd: '',

@@ -269,7 +269,7 @@ const quietCard = (context, view) =>
 
 /**
  * @param {string} label
- * @param {Record<string, any>} attributes
+ * @param {Record<string, unknown>} attributes
  */
 export const field = (label, attributes) =>
   h('label', { class: 'grow' }, h('span', null, label), h('input', { class: 'input', ...attributes }));
