@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.drivers.test_acp_driver import ask, begun, line, opened, prompt, sent_by, update
+from tests.drivers.acp_lines import ask, begun, line, opened, prompt, sent_by, update
 
 from bascule.drivers.acp.naming import derived_name, only_repeats, told_name, unnamed
 from bascule.drivers.base import DriverLaunch
