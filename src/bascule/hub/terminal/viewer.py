@@ -272,7 +272,7 @@ class TerminalViewer:
             self._arrangement = arrangement
             self._say(messages.TerminalSize(**msgspec.structs.asdict(arrangement)))
 
-    def told_typing(self, name: str) -> None:
+    def notify_typing(self, name: str) -> None:
         self._say(messages.TerminalTyping(by=name))
 
     def elected(self) -> None:

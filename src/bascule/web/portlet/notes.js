@@ -109,11 +109,11 @@ function begun(entry, event, view) {
  * @param {import('../js/types.d.ts').SessionEnded} event
  */
 function lost(entry, event) {
-  const told = tame(event.message || 'The agent stopped.');
+  const words = tame(event.message || 'The agent stopped.');
   const tries = entry.attempts ? `try ${entry.attempt} of ${entry.attempts}` : '';
   if (entry.back)
-    return lineNote('refresh', '', `${told} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
-  return lineNote('refresh', 'wait', entry.open ? `${told} Reconnecting… ${tries}` : told);
+    return lineNote('refresh', '', `${words} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
+  return lineNote('refresh', 'wait', entry.open ? `${words} Reconnecting… ${tries}` : words);
 }
 
 /** @param {import('../js/types.d.ts').SessionEnded} event */

@@ -46,7 +46,7 @@ export function takePushes(context) {
     'session:created': (message) => setSession(context, message.session),
     'session:changed': (message) => setSession(context, message.session),
     'session:presence': ({ sessionId, viewers, typing }) =>
-      store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
+      store.set((state) => ({ presence: put(state.presence, sessionId, { viewers, typing }) })),
     'requests:changed': ({ request }) => live.requests.take(request),
     'agent:status': (message) => {
       setDevices(store, message.devices);

@@ -79,7 +79,7 @@ export const FIRST = {
     heardAt: 0,
     lostAt: null,
   }),
-  company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
+  presence: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
   back: /** @type {{at: number, events: number, restarted: boolean} | null} */ (null),
   updated: /** @type {string | null} the version that answers now, when it is not the one this page came from */ (null),
   me: /** @type {Me | null} */ (null),

@@ -191,7 +191,7 @@ export const healthWords = (one, now) =>
     .join(' · ');
 
 /**
- * What a channel is told, and whether it sees commands.
+ * Which notices a channel gets, and whether they show commands.
  * @param {readonly string[]} kinds
  * @param {boolean} commands
  * @param {(fields: {kinds?: string[], showCommands?: boolean}) => void} patch
