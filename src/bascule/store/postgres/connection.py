@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from bascule.model.errors import AlreadyRunning
 from bascule.store.connection import Values
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.dialect import translated
-from bascule.store.postgres.driver import asyncpg
 from bascule.store.postgres.words import PostgresWords
 
 SCHEMA = "bascule"
