@@ -66,7 +66,7 @@ async def test_a_full_sidebar_shows_what_lives_then_five_of_each_project_and_wha
         await page.get_by_role("menuitem", name="Pin to the top").click()
         pinned = page.get_by_role("region", name="Pinned").locator(".session-row__title")
         await expect(pinned).to_have_text(["Chore number 1"])
-        await page.get_by_role("button", name="Close Chore number 1", exact=True).click()
+        await page.get_by_title("Close Chore number 1").click()
         await tab.turn_to("/inbox")
         await page.reload()
         await expect(pinned).to_have_text(["Chore number 1"])
