@@ -285,9 +285,8 @@ async def test_a_replay_is_not_starved_by_a_session_that_never_stops(home: Sqlit
     while line.numbers("old")[-1:] != [102]:
         await home.append(step(seq + 1, *[text("y" * 3000)] * 30, session_id="live"))
         seq += 30
-        line.outflow.receive(
-            Ack({"live": line.numbers("live")[-1], "old": (line.numbers("old") or [0])[-1]}, 1)
-        )
+        heads = {name: (line.numbers(name) or [first])[-1] for name, first in (("live", 1), ("old", 0))}
+        line.outflow.receive(Ack(heads, 1))
     assert line.numbers("old") == list(range(1, 103))
     await line.outflow.close()
 
