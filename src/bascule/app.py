@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from starlette.applications import Starlette
-
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.joining import Joining
 from bascule.hub.app import build_app
+from bascule.hub.asgi import HubApp
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
@@ -208,7 +207,7 @@ class _Server:
         self._closing.push_async_callback(switchboard.close)
         return switchboard
 
-    def _build_app(self) -> Starlette:
+    def _build_app(self) -> HubApp:
         settings = self._settings
         return build_app(
             store=self._store,
@@ -231,7 +230,7 @@ class _Server:
 
     async def begin(self) -> "asyncio.Task[None]":
         """Serve people and machines."""
-        hub: Hub = self._app.state.hub
+        hub: Hub = self._app.hub
         self._closing.push_async_callback(hub.notifier.close)
         await hub.notifier.start()
         if self._tunnels is not None:

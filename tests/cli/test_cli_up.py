@@ -72,7 +72,8 @@ async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_
     assert "bascule.app" in noted["modules"]
     drivers = ("bascule.drivers.acp.driver", "bascule.drivers.codex", "bascule.drivers.plain")
     machines = ("bascule.daemon.far_line", "bascule.hub.daemon_socket", "websockets.asyncio.client")
-    late = ("bascule.client", "psutil", *drivers, *machines)
+    unused = ("click", "multiprocessing", "starlette", "anyio", "urllib.request", "html.entities", "plistlib")
+    late = ("bascule.client", "psutil", "bascule.policy.secret_forms", *unused, *drivers, *machines)
     assert set(late) & set(noted["modules"]) == set()
     # What the start built is no part of a collection in the middle of a turn.
     assert noted["frozen"] > 10_000
