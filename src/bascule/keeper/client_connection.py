@@ -27,7 +27,7 @@ class _Sent:
     """What a client was last told of a session."""
 
     def __init__(self) -> None:
-        self.ends = (-1, -1)
+        self.ends: tuple[int, int] = (-1, -1)
         self.storage: str | None = None
         self.exit: Exit | None = None
         self.sent_at = 0.0
