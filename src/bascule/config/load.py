@@ -130,6 +130,12 @@ def data_folder(environ: Mapping[str, str], flags: Mapping[str, Any]) -> str:
     return _folder("data_dir", "XDG_STATE_HOME", ".local/state", environ, flags)
 
 
+def usual_data_folder() -> str:
+    """The state folder of a server that is started without naming one."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
+    return data_folder(plain, {})
+
+
 def _folder(name: str, base: str, fallback: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> str:
     chosen = flags.get(name) or environ.get(f"BASCULE_{name.upper()}")
     if chosen:

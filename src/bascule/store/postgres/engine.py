@@ -30,7 +30,10 @@ class PostgresEngine:
         self._ours: frozenset[str] = frozenset()
         self._claimed: frozenset[str] = frozenset()  # in the transaction that is open
 
-    def prepare(self, full_sync: bool) -> None:
+    def is_quick(self) -> bool:
+        return False
+
+    def prepare(self, full_sync: bool, *, patient: bool = True) -> None:
         """Nothing: commits are synchronous unless the server's owner said otherwise."""
 
     def renewed(self) -> frozenset[str] | None:
