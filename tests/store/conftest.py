@@ -2,10 +2,11 @@
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.postgres_server import Server, reason_to_skip, running_server
 
 from bascule.store.sqlite import SqliteStore
 
@@ -53,3 +54,27 @@ async def open_store(database: Path, clock: Clock) -> AsyncIterator[Opener]:
 @pytest.fixture
 async def store(open_store: Opener) -> SqliteStore:
     return await open_store()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL."""
+    if (reason := reason_to_skip()) is not None:
+        pytest.skip(reason)
+    with running_server() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def template(server: Server) -> str:
+    """A database that was migrated once, to be copied for each test."""
+    from bascule.store.postgres.schema import prepare
+
+    url = server.new_database()
+    prepare(url)
+    return url.split("?")[0].rsplit("/", 1)[1]
+
+
+@pytest.fixture
+def url(server: Server, template: str) -> str:
+    return server.new_database(template)

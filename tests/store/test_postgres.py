@@ -1,9 +1,8 @@
 """The PostgreSQL store, on a real server: held to what every engine of a hub's store is held to."""
 
 import asyncio
-import contextlib
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
-from tests.store.copies import BEGUN, LAPTOP, as_rows
+from tests.store.copies import BEGUN, LAPTOP, answers_of, as_rows
 from tests.store.logs import AT, random_log, rest_times, text
-from tests.store.postgres_server import Server, program, reason_to_skip, running_server
+from tests.store.postgres_server import Server, program, reason_to_skip
 from tests.store.replica_conformance import TURN, ReplicaConformance
 from tests.store.replica_conformance import Open as OpenHub
 from tests.waiting import PATIENCE
@@ -37,27 +36,6 @@ pytestmark = [
 ]
 
 Opener = Callable[..., Awaitable[DatabaseStore]]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with running_server() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def template(server: Server) -> str:
-    """A database that was migrated once, to be copied for each test."""
-    from bascule.store.postgres.schema import prepare
-
-    url = server.new_database()
-    prepare(url)
-    return url.split("?")[0].rsplit("/", 1)[1]
-
-
-@pytest.fixture
-def url(server: Server, template: str) -> str:
-    return server.new_database(template)
 
 
 async def _open(url: str, clock: Clock) -> DatabaseStore:
@@ -138,40 +116,6 @@ _logs = st.lists(
 )
 
 
-async def _answers(
-    store: DatabaseStore, logs: list[tuple[str, list[AnyEvent]]], queries: list[str]
-) -> list[object]:
-    """Everything a hub asks, after these rows."""
-    for name, log in logs:
-        head, _ = await store.head_of(name)
-        events = log if head else [BEGUN, *log]
-        await store.take_in(LAPTOP, name, head + 1, as_rows(events, head + 1))
-    async with asyncio.timeout(PATIENCE):
-        await store.searchable()
-    said: list[object] = [
-        await store.list_sessions(),
-        await store.open_requests(),
-        await store.session_counts(),
-    ]
-    said += [
-        await store.usage(5),
-        await store.recent_folders(9),
-        await store.heads_of(LAPTOP),
-        await store.found(),
-    ]
-    for name in sorted({name for name, _ in logs}):
-        said += [
-            await store.page(name, 5),
-            await store.page(name, 3, after=2),
-            await store.page(name, 4, around=3),
-        ]
-        said += [await store.read(name, 0), await store.edited(name), await store.session(name)]
-        said += [await store.resume_point(name), await store.head_of(name)]
-    for query in queries:
-        said.append(await store.search(query, limit=50))
-    return said
-
-
 @given(
     logs=_logs,
     queries=st.lists(_words.filter(lambda one: any(map(str.isalnum, one))), min_size=2, max_size=4),
@@ -193,8 +137,8 @@ async def test_the_same_rows_give_the_same_answers_on_both_databases(
         sqlite = SqliteStore.open(folder / "bascule.db", clock=clock, loop=loop)
         postgres = await _open(await asyncio.to_thread(server.new_database, template), clock)
         try:
-            expected = await _answers(sqlite, logs, queries)
-            assert await _answers(postgres, logs, queries) == expected
+            expected = await answers_of(sqlite, logs, queries)
+            assert await answers_of(postgres, logs, queries) == expected
         finally:
             await sqlite.close()
             await postgres.close()
@@ -432,83 +376,7 @@ async def test_a_found_session_goes_with_its_log_by_the_one_way_there_is(hub: Da
     assert (await hub.read("s1", 0), (await hub.search("heron")).hits) == ([], [])
 
 
-# Moving to PostgreSQL, and back from a backup ---------------------------------------------------------
-
-
-async def _filled(folder: Path, clock: Clock) -> tuple[list[object], str]:
-    """A hub's file with something of everything; what it answers, and a grant's secret."""
-    store = SqliteStore.open(folder / "bascule.db", clock=clock, loop=asyncio.get_running_loop())
-    (folder / "device").write_text("d-hub\n")
-    try:
-        answers = await _answers(store, [("s1", [*TURN[1:], text("the heron \x00 lands")])], ["heron"])
-        _, secret = await (await GrantBook.open(store, clock)).create("ana", "owner")
-        await ProjectBook(store).add("d1", "/srv/app", "app", "ana")
-        made = PromptContent(title="Review", delta=Delta(ops=(DeltaOp(insert="Look at the heron\n"),)))
-        await PromptBook(store).add(made, "Look at the heron", Actor("ana", "g1"), shared=True)
-        devices = await DeviceBook.open(store)
-        devices.put(DeviceRecord(LAPTOP, "laptop", AT))
-        await store.barrier()
-        return answers, secret
-    finally:
-        await store.close()
-
-
-@pytest.mark.row("X11")
-async def test_a_hub_is_copied_from_its_file_and_answers_the_same(
-    server: Server, url: str, tmp_path: Path, clock: Clock, capfd: pytest.CaptureFixture[str]
-) -> None:
-    from bascule.cli import build_parser
-
-    with pytest.MonkeyPatch.context() as patch:
-        rest_times(patch, 0)
-        expected, secret = await _filled(tmp_path, clock)
-        args = build_parser("store").parse_args(["store", "copy", "--from", str(tmp_path), "--to", url])
-        assert await args.command(args) == 0
-        said = capfd.readouterr()
-        assert "all compared" in said.out
-        assert "events: " in said.err
-        copied = await _open(url, clock)
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await copied.searchable()
-            assert await _answers(copied, [], []) == expected[:7]
-            assert await copied.search("heron", limit=50) == expected[-1]
-            assert [row.body for row in await copied.read("s1", 0)] == [row.body for row in expected[10]]
-            assert (await GrantBook.open(copied, clock)).authenticate(secret) is not None
-            assert (await copied.verify_audit()).bad is None
-            assert copied.shared.hub == "d-hub"
-            assert [one.path for one in await ProjectBook(copied).list()] == ["/srv/app"]
-            assert len(await PromptBook(copied).search("heron", 5)) == 1
-            head, _ = await copied.head_of("s1")  # and it goes on
-            await copied.take_in(LAPTOP, "s1", head + 1, as_rows([text("more")], head + 1))
-        finally:
-            await copied.close()
-        with pytest.raises(StoreRefused, match="empty"):
-            await args.command(args)
-
-
-async def test_a_copy_that_fails_leaves_an_empty_database(
-    server: Server, url: str, tmp_path: Path, clock: Clock
-) -> None:
-    import sqlite3
-
-    from bascule.store.postgres.copying import copy_store
-
-    await _filled(tmp_path, clock)
-    broken = sqlite3.connect(tmp_path / "bascule.db")
-    broken.execute("DROP TRIGGER events_are_never_changed")
-    broken.execute("UPDATE events SET body = replace(body, 'heron', 'eagle') WHERE seq = 3")
-    broken.commit()
-    broken.close()
-
-    def copy() -> None:
-        with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as source:
-            copy_store(source, url, "d-hub", lambda table, done, total: None)
-
-    with pytest.raises(StoreDamaged):
-        await asyncio.to_thread(copy)
-    (rows,) = await asyncio.to_thread(server.run, "SELECT count(*) FROM bascule.sessions", url=url)
-    assert rows == [(0,)]
+# Back from a backup ----------------------------------------------------------------------------------
 
 
 @pytest.mark.row("X11")
