@@ -60,6 +60,20 @@ class Server:
         self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" TABLESPACE "{tablespace}"')
         return self.named(name)
 
+    def script(self, url: str, *scripts: str) -> None:
+        """Each of several statements, as the owner."""
+        import asyncpg
+
+        async def work() -> None:
+            server = await asyncpg.connect(url)
+            try:
+                for one in scripts:
+                    await server.execute(one)
+            finally:
+                await server.close()
+
+        asyncio.run(work())
+
     def drop_database(self, url: str) -> None:
         name = urlsplit(url).path.removeprefix("/")
         self.run(f'DROP DATABASE "{name}" WITH (FORCE)')

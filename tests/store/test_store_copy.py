@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from msgspec import Raw
 from tests.store.conftest import Clock
-from tests.store.copies import LAPTOP, answers_of, as_rows
+from tests.store.copies import ASKED, LAPTOP, answers_of, as_rows
 from tests.store.logs import AT, rest_times, text
 from tests.store.postgres_server import Server, reason_to_skip
 from tests.store.replica_conformance import TURN
@@ -18,7 +17,6 @@ from tests.waiting import PATIENCE
 
 from bascule.model.commands import Actor
 from bascule.model.errors import StorageFailed, StoreDamaged, StoreRefused
-from bascule.model.events import PermissionRequested
 from bascule.model.prompts import Delta, DeltaOp, PromptContent
 from bascule.notify.book import DENY_KEY, NotifyBook
 from bascule.notify.channels import Channel
@@ -42,7 +40,6 @@ pytestmark = [
 ]
 
 ANA = Actor("ana", "g1")
-ASKED = PermissionRequested("r1", "Bash", "ls", "execute", Raw(b"{}"), "0" * 64, ())
 HOOK = Channel(id="c1", type="webhook", name="hook", url="https://ana.example/hook", secret="hush")
 PHONE = Channel(
     id="c2", type="push", name="phone", url="https://push.example/1", grant_id="g1", p256dh="p", auth="a"

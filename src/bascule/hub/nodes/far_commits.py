@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bascule.hub.live.feed import Feed
-from bascule.model.errors import BasculeError
+from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed
 from bascule.store.connection import Connection
@@ -117,8 +117,9 @@ class FarCommits:
             rows = await self._store.read(session_id, 0, 1) if is_new else []
             found = [await self._store.request(session_id, one) for one in sorted(changed)]
         except BasculeError as error:
-            log.info("session %s can't be read: %s", session_id, error.message)  # the next look does
-            self._changed.setdefault(session_id, set()).update(changed)
+            log.info("session %s can't be read: %s", session_id, error.message)
+            if isinstance(error, StorageFailed):  # the next look reads them
+                self._changed.setdefault(session_id, set()).update(changed)
             return
         self._known.pop(session_id, None)
         self._known[session_id] = record

@@ -38,8 +38,9 @@ VALUES ($1, $2, $3, now() + make_interval(secs => $4))
 """
 REDEEM = "DELETE FROM tickets WHERE secret_sha256 = $1 RETURNING grant_id, path, ends > now() AS holds"
 SWEEP_TICKETS = "DELETE FROM tickets WHERE ends < now()"
-# One whose answer was lost is claimed again by the node that has it.
-CLAIM = """
+CLAIM = "INSERT INTO claimed_notices (what, node) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING what"
+# A claim whose answer was lost is made again by the node that has it.
+CLAIM_REQUEST = """
 INSERT INTO claimed_notices AS one (what, node) VALUES ($1, $2)
 ON CONFLICT (what) DO UPDATE SET node = one.node WHERE one.node = excluded.node RETURNING what
 """
@@ -115,7 +116,8 @@ class NodeRows:
 
     async def claim_request(self, session_id: str, request_id: str) -> bool:
         """True for the one node that may tell people of this request."""
-        return await self.claim(request_claim(session_id, request_id))
+        what = request_claim(session_id, request_id)
+        return bool(await self._bus.fetch(CLAIM_REQUEST, what, self._node))
 
     async def claimed(self, claims: Sequence[str]) -> set[str]:
         """Those of them that some node has."""
