@@ -72,18 +72,20 @@ class Through:
         )
 
 
-class Entries(msgspec.Struct):
+class News(msgspec.Struct):
+    id: int = 0
     type: str = ""
     entries: list[msgspec.Raw] = []
+    error: msgspec.Raw = msgspec.Raw(b"")
 
 
 class BySocket(Through):
+    """As a page does: with a ticket, which whichever node has made, and another may open."""
+
     async def follow(self, session: str, after: int = 0) -> AsyncIterator[Logged]:
-        url = f"{self.url.replace('http', 'ws', 1)}/ws"
         watch = {"id": 1, "type": "session:subscribe", "sessionId": session, "after": after}
         async with connect(
-            url,
-            additional_headers=self.headers,
+            f"{self.url.replace('http', 'ws', 1)}/ws?ticket={await self._ticket()}",
             origin=self.url,  # type: ignore[arg-type]
             ssl=self.trusting,
             max_size=None,
@@ -91,9 +93,21 @@ class BySocket(Through):
         ) as socket:
             await socket.send(json.dumps(watch))
             async for message in socket:
-                news = msgspec.json.decode(message, type=Entries)
+                news = msgspec.json.decode(message, type=News)
+                if news.id and bytes(news.error):
+                    raise ConnectionRefusedError(bytes(news.error).decode())
                 for one in news.entries if news.type == "session:events" else ():
                     yield decode_logged(one)
+
+    async def _ticket(self) -> str:
+        try:
+            async with self.client() as http:
+                made = await http.post("/api/tickets", json={"purpose": "socket"})
+        except httpx.TransportError as error:
+            raise ConnectionResetError(str(error)) from error
+        if made.status_code != 200:
+            raise ConnectionRefusedError(made.text)
+        return str(made.json()["ticket"])
 
 
 class Numbered(NamedTuple):

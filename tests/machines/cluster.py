@@ -117,6 +117,7 @@ class Watcher:
         self.session, self.nodes = session, nodes
         self.last = 0
         self.connected = 0  # how often
+        self._why = ""  # it ended last
         self._moved = asyncio.Event()
         self._task = asyncio.create_task(self._run())
         self._task.add_done_callback(lambda _: self._moved.set())
@@ -127,21 +128,26 @@ class Watcher:
             node = self.nodes[turn % len(self.nodes)]
             turn += 1
             self.connected += 1
-            with contextlib.suppress(ConnectionClosed, OSError, InvalidStatus):
+            try:
                 async with contextlib.aclosing(node.follow(self.session, self.last)) as rows:
                     async for row in rows:
                         assert row.seq == self.last + 1
                         self.last = row.seq
                         self._moved.set()
+            except (ConnectionClosed, OSError, InvalidStatus) as error:
+                self._why = repr(error)
             await asyncio.sleep(0.02)
 
     async def beyond(self, seq: int) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while self.last <= seq:
-                if self._task.done():
-                    self._task.result()
-                self._moved.clear()
-                await self._moved.wait()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while self.last <= seq:
+                    if self._task.done():
+                        self._task.result()
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise AssertionError(f"{self.last} after {self.connected} connections, {self._why}") from None
 
     async def close(self) -> None:
         self._task.cancel()
