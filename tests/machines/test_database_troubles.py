@@ -94,7 +94,7 @@ async def test_the_page_says_what_is_wrong_agents_go_on_and_nothing_is_lost(
     place: Place, trouble: Trouble
 ) -> None:
     hub, laptop, _, _ = place
-    session = await start(hub, laptop, "count 100000 3")
+    session = await start(hub, laptop, "count 100000 10")
     watcher = Watcher(session, [hub])
     try:
         await watcher.beyond(3)
