@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.store.postgres_server import Server, reason_to_skip, running_server
+from tests.store.postgres_store import Opener as OpenPostgres
+from tests.store.postgres_store import open_at
 
+from bascule.store.database import DatabaseStore
 from bascule.store.sqlite import SqliteStore
 
 Opener = Callable[..., Awaitable[SqliteStore]]
@@ -56,9 +59,11 @@ async def store(open_store: Opener) -> SqliteStore:
     return await open_store()
 
 
+# A PostgreSQL server, where one is installed
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """A PostgreSQL."""
     if (reason := reason_to_skip()) is not None:
         pytest.skip(reason)
     with running_server() as made:
@@ -78,3 +83,21 @@ def template(server: Server) -> str:
 @pytest.fixture
 def url(server: Server, template: str) -> str:
     return server.new_database(template)
+
+
+@pytest.fixture
+async def open_postgres(url: str, clock: Clock) -> AsyncIterator[OpenPostgres]:
+    opened: list[DatabaseStore] = []
+
+    async def open_it() -> DatabaseStore:
+        opened.append(await open_at(url, clock))
+        return opened[-1]
+
+    yield open_it
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def hub(open_postgres: OpenPostgres) -> DatabaseStore:
+    return await open_postgres()

@@ -1,8 +1,6 @@
 """The PostgreSQL store, on a real server: held to what every engine of a hub's store is held to."""
 
 import asyncio
-import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
-from tests.store.copies import ASKED, BEGUN, LAPTOP, answers_of, as_rows
+from tests.store.copies import ASKED, BEGUN, LAPTOP, as_rows
 from tests.store.logs import AT, random_log, rest_times, text
-from tests.store.postgres_server import Server, program, reason_to_skip
+from tests.store.postgres_server import Server, reason_to_skip
+from tests.store.postgres_store import Opener, answers_of, open_at
 from tests.store.replica_conformance import TURN, ReplicaConformance
 from tests.store.replica_conformance import Open as OpenHub
 from tests.waiting import PATIENCE
@@ -35,32 +34,6 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(reason_to_skip() is not None, reason=reason_to_skip() or ""),
 ]
-
-Opener = Callable[..., Awaitable[DatabaseStore]]
-
-
-async def _open(url: str, clock: Clock) -> DatabaseStore:
-    from bascule.store.postgres.store import PostgresStore
-
-    return await PostgresStore.open(url, clock=clock, loop=asyncio.get_running_loop())
-
-
-@pytest.fixture
-async def open_postgres(url: str, clock: Clock) -> AsyncIterator[Opener]:
-    opened: list[DatabaseStore] = []
-
-    async def open_it() -> DatabaseStore:
-        opened.append(await _open(url, clock))
-        return opened[-1]
-
-    yield open_it
-    for store in opened:
-        await store.close()
-
-
-@pytest.fixture
-async def hub(open_postgres: Opener) -> DatabaseStore:
-    return await open_postgres()
 
 
 class TestPostgresLog(LogConformance):
@@ -136,7 +109,7 @@ async def test_the_same_rows_give_the_same_answers_on_both_databases(
     with pytest.MonkeyPatch.context() as patch:
         rest_times(patch, 0)
         sqlite = SqliteStore.open(folder / "bascule.db", clock=clock, loop=loop)
-        postgres = await _open(await asyncio.to_thread(server.new_database, template), clock)
+        postgres = await open_at(await asyncio.to_thread(server.new_database, template), clock)
         try:
             expected = await answers_of(sqlite, logs, queries)
             assert await answers_of(postgres, logs, queries) == expected
@@ -252,7 +225,7 @@ async def test_nodes_that_write_in_turn_fold_as_one_would(
     open_postgres: Opener, server: Server, template: str, clock: Clock
 ) -> None:
     """A machine changes its node after every few rows; what is folded, audited and found stays the same."""
-    alone = await _open(await asyncio.to_thread(server.new_database, template), clock)
+    alone = await open_at(await asyncio.to_thread(server.new_database, template), clock)
     nodes = [await open_postgres(), await open_postgres()]
     log: list[AnyEvent] = [BEGUN, *TURN[1:], *(text(f"piece {n} of the heron") for n in range(40))]
     rows = as_rows(log)
@@ -321,14 +294,14 @@ async def test_hubs_that_start_together_migrate_once(server: Server, clock: Cloc
 async def test_a_newer_database_is_left_alone(server: Server, url: str, clock: Clock) -> None:
     await asyncio.to_thread(server.run, "INSERT INTO bascule.schema_versions (version) VALUES (999)", url=url)
     with pytest.raises(StoreRefused, match="newer Bascule"):
-        await _open(url, clock)
+        await open_at(url, clock)
 
 
 async def test_an_address_without_a_database_is_named_in_the_refusal(server: Server, clock: Clock) -> None:
     with pytest.raises(StoreRefused, match="nobody_made_this"):
-        await _open(server.named("nobody_made_this"), clock)
+        await open_at(server.named("nobody_made_this"), clock)
     with pytest.raises((StoreRefused, StorageFailed)):
-        await _open("postgresql://127.0.0.1:1/x", clock)
+        await open_at("postgresql://127.0.0.1:1/x", clock)
 
 
 @pytest.mark.row("X11")
@@ -415,32 +388,3 @@ async def test_requests_that_are_open_when_claims_begin_count_as_told(
     await asyncio.to_thread(server.script, url, before, inside)
     (rows,) = await asyncio.to_thread(server.run, "SELECT what FROM bascule.claimed_notices", url=url)
     assert rows == [(request_claim("s1", "r1"),)]
-
-
-# Back from a backup ----------------------------------------------------------------------------------
-
-
-@pytest.mark.row("X11")
-async def test_a_backup_by_pg_dump_is_restored_with_everything(
-    server: Server, url: str, open_postgres: Opener, clock: Clock, tmp_path: Path
-) -> None:
-    hub = await open_postgres()
-    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
-    _, secret = await (await GrantBook.open(hub, clock)).create("ana", "owner")
-    dumps, restores = program("pg_dump"), program("pg_restore")
-    other = await asyncio.to_thread(server.new_database)
-
-    def back_up_and_restore() -> None:
-        dump = str(tmp_path / "hub.dump")
-        subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
-        subprocess.run([restores, "--no-owner", "-d", other, dump], check=True)
-
-    await asyncio.to_thread(back_up_and_restore)  # while the hub runs
-    restored = await _open(other, clock)
-    try:
-        assert [row.body for row in await restored.read("s1", 0)] == as_rows(TURN)
-        assert (await GrantBook.open(restored, clock)).authenticate(secret) is not None
-        assert (await restored.verify_audit()).bad is None
-        await restored.take_in(LAPTOP, "s1", len(TURN) + 1, as_rows([text("more")], len(TURN) + 1))
-    finally:
-        await restored.close()

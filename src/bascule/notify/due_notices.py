@@ -28,7 +28,7 @@ TAKE_OVER = 3.0  # seconds more that the node which took a request in has to tel
 LOOK_AGAIN = 5.0  # seconds until a request that is held back is looked at again
 BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all that follow
 # A person did it, or the agent is being started again: no notice is needed.
-NOT_TOLD = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
+NOT_NOTIFIED = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
 MAX_SESSIONS = 5000
 
 Key = tuple[str, str]
@@ -186,7 +186,7 @@ class Decider:
     def _phase_changed(self, record: SessionRecord, before: Phase, worked: float) -> None:
         long = worked >= self.finished_seconds > 0
         if record.phase is Phase.FAILED or (
-            record.phase is Phase.ENDED and record.end_reason not in NOT_TOLD and not record.attempt
+            record.phase is Phase.ENDED and record.end_reason not in NOT_NOTIFIED and not record.attempt
         ):
             self._soon.append(session_notice(record, "ended", self._stamp()))
         elif (before, record.phase) == (Phase.RUNNING, Phase.WAITING) and not record.queued and long:

@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import sqlite3
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from tests.store.conftest import Clock
-from tests.store.copies import ASKED, LAPTOP, answers_of, as_rows
+from tests.store.copies import ASKED, LAPTOP, as_rows
 from tests.store.logs import AT, rest_times, text
-from tests.store.postgres_server import Server, reason_to_skip
+from tests.store.postgres_server import Server, program, reason_to_skip
+from tests.store.postgres_store import Opener, answers_of, open_at
 from tests.store.replica_conformance import TURN
 from tests.waiting import PATIENCE
 
@@ -201,3 +203,29 @@ async def test_a_copy_that_fails_leaves_an_empty_database(
     counted = ("sessions", "grants", "choices", "claimed_notices")
     statements = [f"SELECT count(*) FROM bascule.{name}" for name in counted]
     assert await asyncio.to_thread(server.run, *statements, url=url) == [[(0,)]] * len(counted)
+
+
+@pytest.mark.row("X11")
+async def test_a_backup_by_pg_dump_is_restored_with_everything(
+    server: Server, url: str, open_postgres: Opener, clock: Clock, tmp_path: Path
+) -> None:
+    hub = await open_postgres()
+    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
+    _, secret = await (await GrantBook.open(hub, clock)).create("ana", "owner")
+    dumps, restores = program("pg_dump"), program("pg_restore")
+    other = await asyncio.to_thread(server.new_database)
+
+    def back_up_and_restore() -> None:
+        dump = str(tmp_path / "hub.dump")
+        subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
+        subprocess.run([restores, "--no-owner", "-d", other, dump], check=True)
+
+    await asyncio.to_thread(back_up_and_restore)  # while the hub runs
+    restored = await open_at(other, clock)
+    try:
+        assert [row.body for row in await restored.read("s1", 0)] == as_rows(TURN)
+        assert (await GrantBook.open(restored, clock)).authenticate(secret) is not None
+        assert (await restored.verify_audit()).bad is None
+        await restored.take_in(LAPTOP, "s1", len(TURN) + 1, as_rows([text("more")], len(TURN) + 1))
+    finally:
+        await restored.close()
