@@ -107,7 +107,7 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
 
 
 def _check_files(settings: Settings, environ: Mapping[str, str], where: Where) -> None:
-    for name in ("tls_cert", "tls_key"):
+    for name in ("tls_cert", "tls_key", "node_ca"):
         path = getattr(settings, name)
         if path is not None and not os.access(path, os.R_OK):
             raise ConfigError(f"{where(name)}: there is no readable file {path}; correct the path.")
