@@ -55,6 +55,8 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mix(items)
+    if os.environ.get("BASCULE_TEST_MODE") == "split":
+        leave_out_joined(items)
     wanted = config.getoption("--row")
     if wanted:
         shown = [any(wanted in mark.args for mark in item.iter_markers("row")) for item in items]
@@ -62,6 +64,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items=[item for item, is_one in zip(items, shown, strict=True) if not is_one]
         )
         items[:] = [item for item, is_one in zip(items, shown, strict=True) if is_one]
+
+
+def leave_out_joined(items: list[pytest.Item]) -> None:
+    for item in items:
+        for mark in item.iter_markers("joined"):
+            item.add_marker(pytest.mark.skip(reason=f"of one process: {mark.args[0]}"))
 
 
 def mix(items: list[pytest.Item]) -> None:

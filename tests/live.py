@@ -26,6 +26,8 @@ from bascule.state_folder import HubNote, prepare, read_note, write_hub_note
 FAKES = Path(__file__).parent / "fakes"
 # Hub and daemon in two processes with a state folder each, instead of in one: the same tests must hold.
 SPLIT = os.environ.get("BASCULE_TEST_MODE", "joined") == "split"
+# The hub of split mode is its owner's, as the one in the same process is.
+ITS_OWNERS_HUB = {"BASCULE_STARTS_HUB_MAY_WIDEN": "true", "BASCULE_STARTS_APPROVAL": "auto"}
 LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\ninputs_per_minute = 100000\noutput_bytes = 0\n"
 
 
@@ -70,13 +72,14 @@ class LiveServer:
         text = f'roots = ["{folder}"]\n' + (config or LIMITS)
         (self.config / "config.toml").write_text(text)
         (self.config / "config.toml").chmod(0o600)
-        self.env = env or {}
+        self.env = {} if env is None else env
         self.port_flag = True  # whether the port is given by a flag
-        self.url = ""
+        self.url = ""  # by which people reach it
+        self.own_url = ""  # of this process, which is not the one that they reach in split mode
         self.token = ""
         self.process: asyncio.subprocess.Process | WarmProcess | None = None
         self.output: list[str] = []
-        self.hub = self._own_hub() if SPLIT and command == "up" else None
+        self.hub = self._own_hub(config) if SPLIT and command == "up" else None
         self._client: httpx.AsyncClient | None = None
 
     async def __aenter__(self) -> Self:
@@ -89,15 +92,22 @@ class LiveServer:
         await self.stop()
         await self.end_keeper()
 
-    def _own_hub(self) -> "LiveServer":
+    def _own_hub(self, config: str) -> "LiveServer":
+        """With the same settings: people meet those of the hub and those of the machine, whichever counts."""
         folder = self.folder / "hub"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return LiveServer(folder, command="hub")
+        return LiveServer(folder, config=config, env=self.env, command="hub")
+
+    @property
+    def front(self) -> "LiveServer":
+        """The process that people connect to."""
+        return self.hub or self
 
     async def start(self, *flags: str) -> None:
         """Start it and wait for the line with the link."""
         if self.hub is None:
             await self._start(*flags)
+            self.own_url = self.url
         else:
             await self._start_split(self.hub, *flags)
 
@@ -110,9 +120,10 @@ class LiveServer:
             made = await hub.post("/api/grants", name="machine", role="daemon", device=device.id)
             assert made.status_code == 200, made.text
             write_hub_note(self.data, HubNote(hub.url, made.json()["token"]))
-        # Viewers that come back while it starts find the hub, never the machine's own address.
-        await self._start(port="0")
-        self.url, self.token = hub.url, hub.token
+        if self.process is None or self.process.returncode is not None:
+            await self._start(port="0")
+            # Viewers that come back while it starts find the hub, never the machine's own address.
+            self.own_url, self.url, self.token = self.url, hub.url, hub.token
         async with asyncio.timeout(PATIENCE):
             while not (await self.http.get("/api/daemon/status")).json()["connected"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
@@ -175,6 +186,7 @@ class LiveServer:
             "BASCULE_LAUNCH_ENABLED": "false",
             # Where it is meant, a test has a program of its own for it.
             "BASCULE_KEEP_AWAKE": "false",
+            **(ITS_OWNERS_HUB if self.hub is not None else {}),
             **self.env,
         }
 
@@ -249,13 +261,13 @@ class LiveServer:
         return self.process.pid
 
     def memory(self) -> int:
-        """Bytes of memory it has now; the peak is counted from here."""
+        """Bytes of memory it has now, with its hub's; the peak is counted from here."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
-        return self._status("VmRSS")
+        return self._status("VmRSS") + (self.hub.memory() if self.hub is not None else 0)
 
     def peak(self) -> int:
         """The most bytes it had since `memory` was asked."""
-        return self._status("VmHWM")
+        return self._status("VmHWM") + (self.hub.peak() if self.hub is not None else 0)
 
     def _status(self, name: str) -> int:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
@@ -337,6 +349,13 @@ class LiveServer:
             while (await self.http.get("/api/audit/verify", params=named)).json()["count"] < written.count:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         return named
+
+    async def fetch_found(self, session: str) -> None:
+        """Open a session that was begun outside Bascule: a hub has its log once somebody has done so."""
+        if self.hub is not None:
+            device = (self.data / "device").read_text().strip()
+            answer = await self.post(f"/api/found-sessions/{session}/fetch", device=device)
+            assert answer.status_code == 200, answer.text
 
     async def send(self, session: str, text: str) -> None:
         answer = await self.post(f"/api/sessions/{session}/send", text=text)

@@ -61,6 +61,14 @@ def test_a_table_of_limits_in_the_file_is_joined_with_one_from_the_environment()
     assert (settings.limits.sessions, settings.limits.idle_seconds) == (2, 5)
 
 
+@pytest.mark.row("R15")
+def test_without_a_setting_the_limits_of_a_session_are_those_of_the_specification():
+    limits = settings_of().limits
+    assert (limits.spawns_per_minute, limits.inputs_per_minute) == (5, 60)
+    assert (limits.session_seconds, limits.idle_seconds) == (4 * 3600, 30 * 60)
+    assert limits.output_bytes == 100 * 1024 * 1024
+
+
 def test_state_and_config_homes_are_honoured_only_when_absolute():
     settings = settings_of("", {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "relative"})
     assert settings.data_dir == "/s/bascule"

@@ -173,6 +173,19 @@ async def test_found_sessions_are_sent_only_when_somebody_opens_them(home: Sqlit
     await line.outflow.close()
 
 
+async def test_a_found_session_that_the_hub_has_is_named_again_when_it_is_asked_for_again(
+    home: SqliteStore,
+) -> None:
+    await append_all(home, [FOUND, text()], "f1")
+    await append_all(home, ended(), "s1")
+    line = await Line(home).begin(await heads_at(home, f1=2))
+    await line.until(lambda: line.numbers("s1"))
+    line.outflow.receive(Fetch("f1"))
+    await line.until(lambda: SessionHead("f1", 2) in [frame for frame, _ in line.frames])
+    assert line.numbers("f1") == []
+    await line.outflow.close()
+
+
 async def test_a_found_session_whose_file_was_written_anew_is_sent_anew(home: SqliteStore) -> None:
     await append_all(home, [FOUND, text("old ")], "f1")
     await append_all(home, ended(), "s1")
@@ -272,9 +285,8 @@ async def test_a_replay_is_not_starved_by_a_session_that_never_stops(home: Sqlit
     while line.numbers("old")[-1:] != [102]:
         await home.append(step(seq + 1, *[text("y" * 3000)] * 30, session_id="live"))
         seq += 30
-        line.outflow.receive(
-            Ack({"live": line.numbers("live")[-1], "old": (line.numbers("old") or [0])[-1]}, 1)
-        )
+        heads = {name: (line.numbers(name) or [first])[-1] for name, first in (("live", 1), ("old", 0))}
+        line.outflow.receive(Ack(heads, 1))
     assert line.numbers("old") == list(range(1, 103))
     await line.outflow.close()
 

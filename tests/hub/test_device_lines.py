@@ -13,7 +13,7 @@ from tests.hub.steady import Steady
 
 from bascule.hub import switchboard as switchboard_module
 from bascule.hub.device_line import DeviceLine
-from bascule.hub.line_watch import LOOK_SECONDS
+from bascule.hub.line_watch import LOOK_SECONDS, LineWatch
 from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import (
     Ack,
@@ -179,7 +179,7 @@ async def test_a_forgotten_device_is_off_the_list_until_it_connects_again(tmp_pa
         assert [(one.device, one.epoch) for one in board.devices()] == [("d", 2)]
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R3", "R11")
 async def test_a_silent_connection_is_pinged_then_stale_then_closed(
     board: Switchboard, steady: Steady
 ) -> None:
@@ -196,6 +196,17 @@ async def test_a_silent_connection_is_pinged_then_stale_then_closed(
     assert seen[-1][1] == "away"
     assert next(at for at, _, pings in seen if pings) == 10
     assert machine.ends == ["silent"]
+
+
+@pytest.mark.row("R3")
+async def test_the_next_look_is_when_a_line_becomes_stale_or_dead(board: Switchboard, steady: Steady) -> None:
+    line = Machine(board).line
+    watch = LineWatch({"d": line}, steady, lambda _, __: None, lambda: None)
+    pauses: list[tuple[float, float]] = []
+    for silent in (0.0, 13.9, 14.99, 15.0, 29.5, 31.0):
+        line.heard_at = steady.now - silent
+        pauses.append((silent, round(watch.pause(), 2)))
+    assert pauses == [(0.0, 2.5), (13.9, 1.1), (14.99, 0.05), (15.0, 2.5), (29.5, 0.5), (31.0, 2.5)]
 
 
 async def test_a_byte_from_a_stale_connection_makes_it_online_again(

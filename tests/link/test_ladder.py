@@ -13,11 +13,12 @@ def delays(ladder: Ladder, count: int, drawn: float = ALMOST, now: float = 1000.
     return [round(ladder.delay(now, drawn), 3) for _ in range(count)]
 
 
+@pytest.mark.row("R2")
 def test_the_first_attempt_is_at_once_and_the_others_wait_longer_each_time():
     assert delays(Ladder(), 8) == [0, 1, 2, 4, 8, 16, 30, 30]
 
 
-@pytest.mark.row("REL-12")
+@pytest.mark.row("REL-12", "R2")
 def test_each_wait_is_random_from_nothing_to_the_whole():
     assert delays(Ladder(), 5, drawn=0.0) == [0] * 5
     assert delays(Ladder(), 5, drawn=0.5) == [0, 0.5, 1, 2, 4]

@@ -99,7 +99,14 @@ class WrittenTapes:
         self.tape = WrittenTape()
 
     async def open(
-        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
     ) -> Reading:
         if session_id != "s1":
             raise SessionNotFound(session_id)
@@ -168,6 +175,12 @@ class Viewer:
         self.tape = await joined.hub.open(session_id, 1, self.more.set, self._told)
         begin = await self.tape.tail(tail)
         self.place = begin.offset
+        return self
+
+    async def read_on(self, joined: Joined, after: int, *, skips: bool = True) -> "Viewer":
+        """Come back with an offset."""
+        self.tape = await joined.hub.open("s1", 1, self.more.set, self._told, after, skips=skips)
+        self.place = after
         return self
 
     def _told(self, length: int, error: BasculeError | None) -> None:
@@ -317,6 +330,71 @@ async def test_viewers_go_on_after_a_cut_where_they_were() -> None:
             await asyncio.sleep(0)
     assert await viewer.read_to(len(written)) == written
     assert viewer.skipped == 0
+
+
+async def test_a_viewer_reads_on_at_an_offset_that_nobody_else_here_has_and_then_shares_one_stream() -> None:
+    joined, size = Joined(), MIRROR * 2
+    written = b"".join(b"%08d" % n for n in range(size // 8))
+    joined.machine.tape.write(written)
+    live = await Viewer().enter(joined)
+    begun = live.place
+    back = await Viewer().read_on(joined, 800)
+    assert back.tape.base == 800
+    assert await back.read_to(size) == written[800:]
+    assert back.skipped == 0
+    assert await live.read_to(size) == written[begun:]
+    joined.pieces.clear()
+    for viewer in (live, back):  # both have caught up: from now on the output is sent for both at once
+        await viewer.read_to(size)
+    for number in range(1, 5):
+        joined.machine.tape.write(b"y" * CREDIT)
+        for viewer in (live, back):
+            await viewer.read_to(size + number * CREDIT)
+    assert (live.seen[-4 * CREDIT :], back.seen[-4 * CREDIT :]) == (b"y" * 4 * CREDIT,) * 2
+    assert sum(len(piece.data) for piece in joined.pieces) <= 5 * CREDIT
+    back.tape.close()
+    live.tape.close()
+    await asyncio.sleep(0)
+    assert joined.machine.tape.watchers == []
+
+
+async def test_those_who_come_back_to_a_hub_that_has_nothing_share_a_stream_once_they_caught_up() -> None:
+    joined = Joined()
+    joined.machine.tape.write(b"x" * 1000)
+    viewers = [await Viewer().read_on(joined, after) for after in (100, 500, 900)]
+    for viewer, after in zip(viewers, (100, 500, 900), strict=True):
+        assert len(await viewer.read_to(1000)) == 1000 - after
+    joined.pieces.clear()
+    for number in range(1, 9):
+        joined.machine.tape.write(b"y" * CREDIT)
+        for viewer in viewers:
+            await viewer.read_to(1000 + number * CREDIT)
+    assert [viewer.skipped for viewer in viewers] == [0, 0, 0]
+    assert sum(len(piece.data) for piece in joined.pieces) <= 10 * CREDIT
+
+
+async def test_a_viewer_that_never_skips_has_everything_however_slow_it_is() -> None:
+    joined, size = Joined(), CREDIT + MIRROR * 2
+    fast, slow = await Viewer().enter(joined), await Viewer().read_on(joined, 0, skips=False)
+    written = b"".join(b"%08d" % n for n in range(size // 8))
+    joined.machine.tape.write(written)
+    assert await fast.read_to(len(written)) == written
+    assert await slow.read_to(len(written)) == written
+    assert slow.skipped == 0
+
+
+async def test_a_viewer_whose_machine_is_cut_off_while_it_comes_back_begins_at_its_offset() -> None:
+    joined = Joined()
+    joined.machine.tape.write(b"x" * MIRROR)
+    viewer = Viewer()
+    coming = asyncio.create_task(viewer.read_on(joined, 10))
+    await asyncio.sleep(0)
+    joined.cut()
+    joined.connect()
+    async with asyncio.timeout(20):
+        await coming
+    assert viewer.tape.base == 10
+    assert len(await viewer.read_to(MIRROR)) == MIRROR - 10
 
 
 async def test_keys_that_were_under_way_at_a_cut_are_said_to_be_unsure() -> None:

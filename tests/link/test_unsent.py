@@ -19,6 +19,7 @@ async def test_the_kernel_is_asked_to_take_no_more_than_a_line_hands_over_at_onc
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     keep_little_unsent(writer.transport)
+    assert writer.transport.get_write_buffer_limits()[1] == AHEAD
     made: socket.socket = writer.get_extra_info("socket")
     assert made.getsockopt(IPPROTO_TCP, TCP_NOTSENT_LOWAT) == AHEAD
     writer.close()

@@ -6,11 +6,15 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from tests.live import LIMITS
+from tests.machines.far_apart import Rig
 from tests.machines.machines import Hub, Machine
+from tests.machines.networks import network
+from tests.machines.networks import reason_to_skip as no_networks
 from tests.machines.relay import Relay, relay
 from tests.store.postgres_server import Server, reason_to_skip, running_server
 
@@ -64,4 +68,15 @@ async def laptop(short_dir: Path, hub: Hub) -> AsyncIterator[Machine]:
     await made.join(hub)
     async with made:
         await hub.until_device("d-laptop", online=True)
+        yield made
+
+
+@pytest.fixture
+async def rig(short_dir: Path) -> AsyncIterator[Rig]:
+    """A hub and a laptop with a real network between them."""
+    if (reason := no_networks()) is not None:
+        pytest.skip(reason)
+    async with network() as net, AsyncExitStack() as closing:
+        made = Rig(short_dir, net, closing)
+        await made.begin()
         yield made

@@ -37,6 +37,7 @@ class Machine(LiveServer):
 
     def __init__(self, folder: Path, device: str, **options: Any) -> None:
         super().__init__(folder, **options)
+        self.hub = None  # it joins one that the test has, in split mode too
         self.device = device
         prepare(self.data)
         (self.data / "device").write_text(f"{device}\n")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ class Relay:
         self.cuts = 0
         self.bytes_per_second = 0  # each way; 0 is as fast as it goes
         self.passed = 0  # bytes, both ways
+        self.arrived: list[float] = []  # when each connection reached the hub
         self._passing = asyncio.Event()
         self._answers_pass = asyncio.Event()
         self.mend()
@@ -75,6 +77,7 @@ class Relay:
                 target = urlsplit(self.target)
                 there, back = await asyncio.open_connection(target.hostname, target.port)
                 ends.add(back)
+                self.arrived.append(time.monotonic())
                 self._writers |= ends
                 await asyncio.gather(
                     self._copy(reader, back, self._answers_pass), self._copy(there, writer, self._passing)

@@ -1,5 +1,8 @@
 """A machine that has joined a hub, in real processes: sessions started, answered and watched from the hub."""
 
+import asyncio
+import signal
+
 import pytest
 from tests.machines.machines import Hub, Machine, equal_logs
 
@@ -59,7 +62,7 @@ async def test_what_happens_while_the_hub_is_away_is_there_when_it_is_back(hub: 
     await equal_logs(hub, laptop, session)
 
 
-@pytest.mark.row("R2")
+@pytest.mark.row("R2", "R3")
 async def test_a_machine_that_was_killed_is_away_and_its_sessions_stay_readable(
     hub: Hub, laptop: Machine
 ) -> None:
@@ -77,3 +80,21 @@ async def test_a_machine_that_was_killed_is_away_and_its_sessions_stay_readable(
     await hub.send(session, "count 4")
     await hub.wait_for(session, TurnEnded, len(before))
     await equal_logs(hub, laptop, session)
+
+
+@pytest.mark.row("R3")
+async def test_a_machine_that_stands_still_holds_up_nobody_at_its_hub(hub: Hub, laptop: Machine) -> None:
+    session = await start(hub, laptop, "count 1")
+    first = await hub.wait_for(session, TurnEnded)
+    assert laptop.process is not None
+    laptop.process.send_signal(signal.SIGSTOP)
+    try:
+        # More than the sockets between them hold.
+        words = [hub.post(f"/api/sessions/{session}/send", text="x" * 1_000_000) for _ in range(8)]
+        sending = [asyncio.create_task(one) for one in words]
+        for _ in range(20):
+            assert (await hub.http.get("/api/sessions")).status_code == 200
+    finally:
+        laptop.process.send_signal(signal.SIGCONT)
+    assert [(await one).status_code for one in sending] == [200] * 8
+    await hub.wait_for(session, TurnEnded, first.seq)

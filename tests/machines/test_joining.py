@@ -74,6 +74,12 @@ async def test_a_machine_joins_by_its_code_is_seen_and_leaves(hub: Hub, attic: J
     assert (device["name"], device["online"]) == ("attic", True)
     code, said = await attic.run("status")
     assert (code, f"({hub.url})" in said) == (0, True), said
+    # Stopped and started again it is the same device, without a new code.
+    for word, online in (("stop", False), ("start", True)):
+        code, said = await attic.run(word)
+        assert code == 0, said
+        await hub.until_device(device["device"], online=online)
+    assert list(await hub.devices()) == [device["device"]]
     code, said = await attic.run("leave")
     assert code == 0, said
     await hub.until_device(device["device"], online=False)

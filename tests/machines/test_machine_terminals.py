@@ -2,6 +2,7 @@
 
 import pytest
 from tests.machines.machines import Hub, Machine
+from tests.terminal.test_terminal_viewers import ASKER, ask
 from tests.terminal.viewing import terminal, viewing
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +46,7 @@ async def test_a_flood_arrives_whole_at_the_hub(hub: Hub, laptop: Machine) -> No
         assert numbers == list(range(1, 200001))
 
 
+@pytest.mark.row("P7")
 async def test_viewers_go_on_with_the_same_bytes_after_the_hub_was_killed(hub: Hub, laptop: Machine) -> None:
     session = await shell(hub, laptop)
     async with viewing(laptop, session) as near:
@@ -54,18 +56,42 @@ async def test_viewers_go_on_with_the_same_bytes_after_the_hub_was_killed(hub: H
                 await viewer.shows(b"first")
             places = [one.next, other.next - 3]  # it had not read all of it
             await hub.kill()
-        await near.type("echo bet''ween\r")
+        # More than a hub asks for when it shows a terminal for the first time.
+        await near.type("seq 1 60000; echo bet''ween\r")
         await near.shows(b"between")
         await hub.start()
         await hub.until_device("d-laptop", online=True)
         assert near.first is not None
-        for place in places:
-            async with viewing(hub, session, after=place) as viewer:
-                await viewer.shows(b"between")
-                assert viewer.first == place
-                assert bytes(viewer.data).startswith(bytes(near.data[place - near.first :])[:64])
-        async with viewing(hub, session, after=places[0]) as one:
-            # One answer reaches the program, whoever of the two is chosen to give it.
-            await near.type("stty -echo raw; printf '\\033[c'; od -An -c -N 5; stty sane\r")
-            await near.shows(b"\x1b[c")
-            await one.shows(b"\x1b[c")
+        async with viewing(hub, session) as new:
+            await new.shows(b"between")
+            for place in places:
+                async with viewing(hub, session, after=place) as viewer:
+                    await viewer.shows(b"between")
+                    assert viewer.first == place
+                    seen, all_of_it = bytes(viewer.data), bytes(near.data[place - near.first :])
+                    assert seen[: len(all_of_it)] == all_of_it[: len(seen)]
+
+
+@pytest.mark.row("S54", "REL-38")
+async def test_of_three_viewers_at_the_machine_and_at_the_hub_one_answers_each_query(
+    hub: Hub, laptop: Machine
+) -> None:
+    (laptop.work / "asker.py").write_text(ASKER)
+    session = await shell(hub, laptop)
+    async with (
+        viewing(laptop, session) as near,
+        viewing(hub, session) as one,
+        viewing(hub, session) as two,
+    ):
+        everybody = (near, one, two)
+        for number, asking in enumerate(everybody, 1):
+            await asking.line.claim()  # in turn each of them is the one
+            await asking.until(lambda viewer: viewer.said[-1].replies)
+            await asking.type(ask(r"\033[c\033[6n", "XYZ"))
+            for viewer, letter in zip(everybody, "XYZ", strict=True):
+                await viewer.shows(b"\x1b[c\x1b[6n", times=number)
+                await viewer.type(b"\x1b[?1;2c")
+                await viewer.type(b"\x1b[5;7R")
+                await viewer.type(letter)
+            await near.shows(b"<>over", times=number)
+            assert near.data.count(b"got=<1b5b3f313b32631b5b353b3752>") == number

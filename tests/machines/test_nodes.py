@@ -27,7 +27,8 @@ from tests.machines.cluster import (
 )
 from tests.machines.machines import equal_logs
 from tests.store.postgres_server import Server
-from tests.terminal.viewing import terminal, viewing
+from tests.terminal.test_terminal_viewers import ASKER, ask
+from tests.terminal.viewing import Viewer, terminal, viewing
 from tests.waiting import PATIENCE, within
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -184,6 +185,38 @@ async def test_three_viewers_of_one_terminal_at_three_nodes_have_one_size_and_mi
             assert seen[first - (one.first or 0) :][: ends - first] == bytes(
                 three.data[first - (three.first or 0) :][: ends - first]
             )
+
+
+@pytest.mark.row("X11", "S54")
+async def test_a_viewer_of_a_node_that_is_killed_goes_on_at_another_and_one_still_answers_each_query(
+    cluster: Cluster,
+) -> None:
+    a, b, laptop = cluster.nodes[0], cluster.nodes[1], cluster.laptop
+    (laptop.work / "asker.py").write_text(ASKER)
+    session = await terminal(b, cwd=str(laptop.work), device="d-laptop")
+
+    async def one_answer(number: int, *viewers: Viewer) -> None:
+        places = [len(viewer.data) for viewer in viewers]
+        await viewers[0].type(ask(r"\033[c\033[6n", "XYZ"))
+        for viewer, place, letter in zip(viewers, places, "XYZ", strict=True):
+            await viewer.shows(b"\x1b[c\x1b[6n", after=place)
+            await viewer.type(b"\x1b[?1;2c\x1b[5;7R")
+            await viewer.type(letter)
+        await viewers[0].shows(b"<>over", times=number)
+        assert viewers[0].data.count(b"got=<1b5b3f313b32631b5b353b3752>") == number
+
+    async with viewing(laptop, session) as near, viewing(b, session) as at_b:
+        async with viewing(a, session) as at_a:
+            await one_answer(1, near, at_a, at_b)
+            place = at_a.next
+            await a.kill()
+        await near.type("echo bet''ween\r")
+        await near.shows(b"between")
+        async with viewing(b, session, after=place) as again:
+            await again.shows(b"between")
+            assert (again.first, near.first) == (place, 0)
+            assert bytes(again.data) == bytes(near.data[place : place + len(again.data)])
+            await one_answer(2, near, again, at_b)
 
 
 @pytest.mark.row("X11")

@@ -75,6 +75,8 @@ async def test_found_sessions_of_both_machines_stay_and_are_copied_when_opened(
         fetched = await hub.post(f"/api/found-sessions/{session}/fetch", device=machine.device)
         assert fetched.status_code == 200, fetched.text
         await equal_logs(hub, machine, session)
+        again = await hub.post(f"/api/found-sessions/{session}/fetch", device=machine.device)
+        assert again.status_code == 200, again.text  # it is here already
         names.append(session)
     assert len(set(names)) == 2
     for machine, session in zip(machines, names, strict=True):

@@ -14,7 +14,7 @@ from tests.live import LiveServer
 from tests.waiting import PATIENCE
 
 from bascule.client.client import Client
-from bascule.model.events import PermissionRequested, TurnEnded
+from bascule.model.events import PermissionRequested, SessionEnded, TextAppended, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -74,6 +74,27 @@ async def test_a_waiting_request_is_answered_from_the_command_line(server: LiveS
     await server.wait_for(session, TurnEnded)
 
 
+@pytest.mark.row("R20", "X12")
+async def test_every_agent_is_stopped_and_the_machine_paused_from_the_command_line(server: LiveServer):
+    sessions = [await server.create("slow 100000") for _ in range(2)]
+    for session in sessions:
+        await server.wait_for(session, TextAppended)
+    code, said = await bascule(server, "sessions", "kill-all")
+    assert (code, "Stopped" in said) == (0, True), said
+    for session in sessions:
+        ended = (await server.wait_for(session, SessionEnded)).event
+        assert isinstance(ended, SessionEnded)
+        assert ended.reason == "killed"
+    code, said = await bascule(server, "daemon", "pause")
+    assert code == 0, said
+    refused = await server.post("/api/sessions", agent="demo", cwd=str(server.work))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "LIMIT_REACHED")
+    assert "paused" in refused.json()["error"]["message"]
+    code, said = await bascule(server, "daemon", "resume")
+    assert code == 0, said
+    assert await server.create("count 1")
+
+
 @pytest.mark.row("X12")
 async def test_the_python_client_follows_a_session_of_the_running_server(server: LiveServer):
     session = await server.create("count 50 1")
@@ -102,7 +123,7 @@ async def test_doctor_right_after_a_start_does_not_wait_for_an_agent_that_is_slo
     await server.start()
     code, said = await bascule(server, "doctor")
     assert code == 0, said
-    assert f"ok    server: running at {server.url}" in said
+    assert f"ok    server: running at {server.own_url}" in said
     assert "fail" not in said
     assert "slow (still looking for its version)" in said
 

@@ -62,6 +62,7 @@ async def another_claude(shared: LiveServer) -> AsyncIterator[TerminalClaude]:
 async def listed(server: LiveServer) -> dict[str, Any]:
     answer = await server.http.get("/api/found-sessions", params={"wait": True})
     [one] = answer.json()["sessions"]
+    await server.fetch_found(one["sessionId"])
     return one
 
 

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.hub.running_hub import ask
@@ -28,7 +29,7 @@ async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
         yield made
 
 
-async def waits(server: LiveServer, until: "asyncio.Future[bytes] | None" = None) -> list[float]:
+async def waits(server: LiveServer, until: "asyncio.Future[Any] | None" = None) -> list[float]:
     """How long requests of somebody else take, one after another."""
     took: list[float] = []
     while len(took) < 30 or (until is not None and not until.done()):
@@ -103,13 +104,13 @@ async def test_a_large_message_still_arrives_whole_and_soon(server: LiveServer):
 
 @pytest.mark.row("F11")
 async def test_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_log(server: LiveServer):
-    size = (server.data / "server.log").stat().st_size
+    size = (server.front.data / "server.log").stat().st_size
     for _ in range(30):
         async with open_socket(server) as socket:
             socket.transport.write(frame(b"\xff\xfe"))
             await asyncio.wait_for(socket.wait_closed(), PATIENCE)
             assert socket.close_code == 1007
-    lines = [json.loads(one) for one in (server.data / "server.log").read_text()[size:].splitlines()]
+    lines = [json.loads(one) for one in (server.front.data / "server.log").read_text()[size:].splitlines()]
     assert not [one for one in lines if "error" in one]
     assert len([one for one in lines if "UTF-8" in one["message"]]) == 1
 
@@ -118,7 +119,7 @@ async def test_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_log(s
 @pytest.mark.parametrize("path", ["/health", "/"])
 async def test_500_requests_with_too_many_parameters_leave_the_log_as_it_was(server: LiveServer, path: str):
     """A page of anybody's can send them; as faults they would flush the real lines out of the log."""
-    size = (server.data / "server.log").stat().st_size
+    size = (server.front.data / "server.log").stat().st_size
     query = "&".join(f"a{n}" for n in range(51))
     request = f"GET {path}?{query} HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\n\r\n".encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", port_of(server))
@@ -129,14 +130,14 @@ async def test_500_requests_with_too_many_parameters_leave_the_log_as_it_was(ser
         found = re.search(rb"content-length: (\d+)", answer)
         await reader.readexactly(int(found[1]) if found else 0)
     writer.close()
-    grown = (server.data / "server.log").read_bytes()[size:]
+    grown = (server.front.data / "server.log").read_bytes()[size:]
     assert not [one for one in map(json.loads, grown.splitlines()) if one["level"] in ("warning", "error")]
     assert len(grown) < 5_000
 
 
 @pytest.mark.row("S58")
 async def test_ten_thousand_wrong_tokens_lock_nobody_out_and_leave_few_log_lines(server: LiveServer):
-    size = (server.data / "server.log").stat().st_size
+    size = (server.front.data / "server.log").stat().st_size
     head = f"GET /api/sessions HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\nAuthorization: Bearer wrong-"
     seen: dict[bytes, int] = {}
 
@@ -158,7 +159,7 @@ async def test_ten_thousand_wrong_tokens_lock_nobody_out_and_leave_few_log_lines
     assert sum(seen.values()) == 10_000
     assert set(seen) == {b"401", b"429"}
     assert seen[b"429"] > 9_000
-    lines = (server.data / "server.log").read_text()[size:].splitlines()
+    lines = (server.front.data / "server.log").read_text()[size:].splitlines()
     assert len([line for line in lines if "token" in json.loads(line)["message"]]) <= 3
 
 

@@ -155,7 +155,7 @@ async def _storage_problem(server: LiveServer, *, shown: bool) -> str:
     """What the device's state says about its disk, once that is what we wait for."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            status = (await server.http.get("/api/daemon/status")).json()
-            if bool(status["storage_problem"]) == shown:
-                return status["storage_problem"] or ""
+            (device,) = (await server.http.get("/api/daemon/status")).json()["devices"]
+            if bool(device["storageProblem"]) == shown:
+                return device["storageProblem"] or ""
             await asyncio.sleep(0.05)

@@ -54,6 +54,15 @@ async def unlogged(server: LiveServer) -> list[dict[str, Any]]:
     return answer.json()["processes"]
 
 
+async def taken_up(server: LiveServer, *sessions: str) -> None:
+    """Wait until people see the log that was rebuilt: a hub that has the lost one puts that aside first."""
+    async with asyncio.timeout(PATIENCE):
+        for session in sessions:
+            path = f"/api/sessions/{session}/events"
+            while b'"taken_up"' not in (await server.http.get(path)).content:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
+
 async def run_on(server: LiveServer, *agents: psutil.Process) -> None:
     """Nobody told these agents to go.
 
@@ -103,6 +112,7 @@ def spoil_page(path: Path) -> None:
 
 
 @pytest.mark.row("F5", "REL-11")
+@pytest.mark.joined("the hub has a whole copy of the log that is damaged on the machine")
 async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
     server = make_server()
     await server.start()
@@ -170,6 +180,7 @@ async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
 
     taken = await server.http.post(f"/api/unlogged/{kept[talking]['name']}/take-up", json={})
     assert taken.json() == {"sessionIds": [talking]}, taken.text
+    await taken_up(server, talking)
     with part("an adopted session has a log and goes on"):
         events = [row.event for row in await server.log(talking)]
         assert [one.code for one in events if isinstance(one, Note)] == ["taken_up"]
@@ -206,6 +217,7 @@ async def test_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is
     await server.start()
     (kept,) = await unlogged(server)
     await server.http.post(f"/api/unlogged/{kept['name']}/take-up", json={})
+    await taken_up(server, session)
     await server.wait_for(session, TurnEnded)
     text = "".join(row.event.text for row in await server.log(session) if isinstance(row.event, TextAppended))
     assert "199 200" in text
@@ -229,6 +241,7 @@ async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Mak
     assert set(kept["sessionIds"]) == {first, second}
     taken = await server.http.post(f"/api/unlogged/{kept['name']}/take-up", json={})
     assert set(taken.json()["sessionIds"]) == {first, second}, taken.text
+    await taken_up(server, first, second)
     for session in (first, second):
         await lives(server, session, "again")
     await run_on(server, agent)
@@ -295,6 +308,7 @@ async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: M
 
 
 @pytest.mark.row("F5", "REL-11")
+@pytest.mark.joined("the hub keeps both logs: tests/machines/test_machine_identity.py")
 async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make, part: Part) -> None:
     server = make_server()
     await server.start()
@@ -376,6 +390,7 @@ async def test_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_s
     taken = await server.http.post(f"/api/unlogged/{kept['name']}/take-up", json={})
     (new,) = taken.json()["sessionIds"]
     assert new != session  # the log of that name is whole, and stays so
+    await taken_up(server, new)
     await lives(server, new)
 
 

@@ -140,7 +140,7 @@ async def test_the_command_line_lists_shows_imports_and_exports(server: LiveServ
 async def command(server: LiveServer, *words: str) -> str:
     """What `bascule prompts …` prints, against this server."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bascule", "prompts", *words, "--data", str(server.data)),
+        *(sys.executable, "-m", "bascule", "prompts", *words, "--data", str(server.front.data)),
         env={"PATH": os.environ["PATH"], "HOME": str(server.home)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -68,7 +68,7 @@ async def test_no_token_is_found_in_logs_arguments_environments_or_files(make_se
 
     keeper = server.keeper_pid()
     assert keeper is not None
-    processes = tree(server.pid, keeper)
+    processes = tree(server.pid, server.front.pid, keeper)
     assert len(processes) >= 3  # the server, the keeper, the agent
     for process in processes:
         words = raw_words(process.pid) + raw_environment(process.pid)

@@ -83,7 +83,7 @@ def check_descriptors(count: int) -> None:
 )
 async def test_the_owner_always_gets_in(server: LiveServer, kind: str, count: int, whose: str):
     check_descriptors(count)
-    files = len(os.listdir(f"/proc/{server.pid}/fd"))
+    files = len(os.listdir(f"/proc/{server.front.pid}/fd"))
     async with strangers(server, kind, count, whose):
         with stretched() as seen:
             took = [await visit(server) for _ in range(VISITS)]
@@ -91,5 +91,5 @@ async def test_the_owner_always_gets_in(server: LiveServer, kind: str, count: in
         busy = max(seen)
         assert max(*took, *together) < SECONDS * busy, (busy, sorted(took)[-5:], max(together))
     async with asyncio.timeout(PATIENCE):
-        while len(os.listdir(f"/proc/{server.pid}/fd")) > files + 20:  # noqa: ASYNC110 - the kernel tells nobody
+        while len(os.listdir(f"/proc/{server.front.pid}/fd")) > files + 20:  # noqa: ASYNC110 - the kernel tells nobody
             await asyncio.sleep(0.05)

@@ -15,7 +15,7 @@ from tests.waiting import within
 
 from bascule.model.events import TurnEnded
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.joined("how a server starts, and what keeps it from starting")]
 
 Make = Callable[..., LiveServer]
 

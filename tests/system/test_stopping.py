@@ -89,12 +89,13 @@ async def test_a_second_signal_ends_it_at_once(make_server: Make):
     writer.write(body + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
     await writer.drain()
     assert (await server.http.get("/health")).status_code == 200
-    assert server.process is not None
-    server.process.send_signal(signal.SIGTERM)
-    await until(lambda: "stopping" in server.stderr())
+    front = server.front
+    assert front.process is not None
+    front.process.send_signal(signal.SIGTERM)
+    await until(lambda: "stopping" in front.stderr())
     with within(3):
-        server.process.send_signal(signal.SIGTERM)
-        code = await asyncio.wait_for(server.process.wait(), PATIENCE)
+        front.process.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(front.process.wait(), PATIENCE)
     assert code == 130
     writer.close()
     with contextlib.suppress(ConnectionError):

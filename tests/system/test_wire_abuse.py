@@ -201,7 +201,7 @@ async def test_endless_chunk_extensions_and_chunks_are_cut_off(server: LiveServe
 @pytest.mark.row("S57")
 async def test_slow_and_idle_connections_do_not_block_those_with_a_token(server: LiveServer):
     port = port_of(server)
-    fds = len(os.listdir(f"/proc/{server.pid}/fd"))
+    fds = len(os.listdir(f"/proc/{server.front.pid}/fd"))
     async with contextlib.AsyncExitStack() as closing:
         for _ in range(400):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -220,14 +220,14 @@ async def test_slow_and_idle_connections_do_not_block_those_with_a_token(server:
 async def _fds_below(server: LiveServer, most: int) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
-            if len(os.listdir(f"/proc/{server.pid}/fd")) < most:
+            if len(os.listdir(f"/proc/{server.front.pid}/fd")) < most:
                 return
             await asyncio.sleep(0.05)
 
 
 @pytest.mark.row("S58", "X6")
 async def test_wrong_tokens_are_throttled_while_right_ones_work(server: LiveServer):
-    size = (server.data / "server.log").stat().st_size
+    size = (server.front.data / "server.log").stat().st_size
     limits = httpx.Limits(max_connections=10)
     async with httpx.AsyncClient(
         base_url=server.url, limits=limits, trust_env=False, timeout=PATIENCE
@@ -244,7 +244,7 @@ async def test_wrong_tokens_are_throttled_while_right_ones_work(server: LiveServ
             assert (await server.http.get("/api/sessions")).status_code == 200
         await guessing
     assert seen == {401, 429}
-    lines = (server.data / "server.log").read_text()[size:].splitlines()
+    lines = (server.front.data / "server.log").read_text()[size:].splitlines()
     assert len([line for line in lines if "token" in json.loads(line)["message"]]) <= 3
     async with open_socket(server) as socket:
         assert "ok" in await ask(socket, "ping")

@@ -250,7 +250,7 @@ async def test_a_machine_that_goes_away_is_said_in_its_sessions_only_and_everyth
 
 
 @SIZES
-@pytest.mark.row("R3")
+@pytest.mark.row("R3", "R20")
 async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
     tmp_path: Path, browser: Browser, size: Any
 ) -> None:

@@ -184,8 +184,7 @@ class Outflow:
             return
         known = self._know(own)
         known.wanted = True
-        if known.behind:
-            self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)
+        self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)  # also where the hub has all of it
         self._queue(known)
 
     def _place(self, session_id: str, seq: int, same: bool) -> None:

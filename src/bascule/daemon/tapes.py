@@ -58,7 +58,17 @@ class LocalTapes:
         finally:
             tape.close()
 
-    async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
+    async def open(
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
+    ) -> Tape:
+        """All output that is kept can be read here, whatever `after` and `skips` are."""
         return await self._open(session_id, run, grew, delivered)
 
     async def _open(

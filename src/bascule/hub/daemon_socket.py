@@ -196,8 +196,7 @@ class DaemonSocket:
             self._more.clear()
             while messages := self._line.take(AHEAD):
                 self._hand_over(messages)
-                while self._connection.unsent > AHEAD and not self._connection.gone:
-                    await self._connection.ready()
+                await self._connection.ready()
 
     def _close(self, why: str) -> None:
         """After what was said last, a refusal perhaps."""

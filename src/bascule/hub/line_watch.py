@@ -9,7 +9,8 @@ from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 
 log = logging.getLogger("bascule.hub")
 
-LOOK_SECONDS = 2.5
+LOOK_SECONDS = 2.5  # at most, from one look to the next
+SOONEST = 0.05
 
 
 class LineWatch:
@@ -29,8 +30,15 @@ class LineWatch:
     async def run(self) -> None:
         self._looked_at = self._steady()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(self.pause())
             self.look()
+
+    def pause(self) -> float:
+        """Seconds until the next look: at the moment at which a line may have become stale or dead."""
+        now = self._steady()
+        silences = [now - line.heard_at for line in self._lines.values() if not line.in_memory]
+        due = [after - silent for silent in silences for after in (STALE_AFTER, DEAD_AFTER) if silent < after]
+        return max(SOONEST, min([LOOK_SECONDS, *due]))
 
     def look(self) -> None:
         now = self._steady()

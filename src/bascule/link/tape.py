@@ -141,10 +141,20 @@ Delivered = Callable[[int, BasculeError | None], None]
 class Tapes(Protocol):
     """The terminals of one device."""
 
-    async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
+    async def open(
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
+    ) -> Tape:
         """`grew` is called when there may be more to read, or the end. It may read at once, and never raises.
 
-        `delivered` is called once for each `type`.
+        `delivered` is called once for each `type`. `after` is the offset from which the viewer reads on, if
+        it has one; one that never `skips` wants everything, however slow it is.
 
         Raises `SessionNotFound`.
         """

@@ -15,7 +15,7 @@ from bascule.model.validation import in_words
 
 SUBPROTOCOL = "bascule.link.1"
 CLIENT_ID = "X-Bascule-Client-ID"  # the header in which a machine names itself; its grant must be for it
-AHEAD = 64 * 1024  # bytes that may wait in a socket: what is urgent is never far behind them
+AHEAD = 16 * 1024  # bytes that may wait in a socket, a message: what is urgent is never far behind them
 MAX_MESSAGE = 64 * 1024  # bytes of one message, its header included
 MAX_FRAME = 64 * 1024 * 1024  # bytes of one frame's JSON
 MAX_UNFINISHED = 2 * MAX_FRAME  # bytes of all frames of which parts are missing

@@ -27,6 +27,7 @@ from bascule.hub.nodes.envelope import (
 from bascule.hub.nodes.relay import Relay
 from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
+from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, LineError
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError
@@ -49,6 +50,7 @@ class NodeSocket:
     async def run(self) -> None:
         await self._call.receive()
         await self._call.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+        keep_little_unsent(self._connection.transport)
         leave = self._hub.open_streams.enter(self._call.holder, self._end)
         writing = asyncio.create_task(self._write(), name=f"to node {self._node}")
         try:
@@ -134,8 +136,7 @@ class NodeSocket:
                 for device, relay in list(self._dirty.items()):
                     if not self._hand_over(device, relay, most=AHEAD):
                         self._dirty.pop(device, None)
-                while self._connection.unsent > AHEAD and not self._connection.gone:
-                    await self._connection.ready()
+                await self._connection.ready()
 
     def _hand_over(self, device: str, relay: Relay, most: int) -> bool:
         messages = relay.line.take(most)

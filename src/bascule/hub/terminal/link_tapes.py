@@ -22,21 +22,24 @@ class LinkTapes:
     def __init__(self) -> None:
         self._line: TapeLine | None = None
         self._count = 0
-        self._mirrors: dict[tuple[str, int], Mirror] = {}
+        self._mirrors: dict[tuple[str, int], list[Mirror]] = {}
         self._by_number: dict[int, FrameTaker] = {}
 
     def connected(self, line: TapeLine) -> None:
         """The machine has a new connection."""
         self._line = line
-        for mirror in list(self._mirrors.values()):
+        for mirror in self._all():
             mirror.reopen()
 
     def disconnected(self, line: TapeLine) -> None:
         """That connection is lost; one that another has taken the place of changes nothing."""
         if line is self._line:
             self._line = None
-            for mirror in self._mirrors.values():
+            for mirror in self._all():
                 mirror.lost()
+
+    def _all(self) -> list[Mirror]:
+        return [mirror for mirrors in self._mirrors.values() for mirror in mirrors]
 
     def receive(self, frame: FromTape) -> None:
         mirror = self._by_number.get(frame.tape)
@@ -44,19 +47,40 @@ class LinkTapes:
             mirror.receive(frame)
 
     async def open(
-        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
     ) -> "LinkTape":
-        mirror = self._mirrors.get((session_id, run))
+        mirror = self._shared(session_id, run, after) if skips else None
         if mirror is None:
-            mirror = self._mirrors[session_id, run] = Mirror(self, session_id, run)
+            mirror = Mirror(self, session_id, run, after, shared=skips and after is None)
+            self._mirrors.setdefault((session_id, run), []).append(mirror)
             mirror.reopen()
-        tape = LinkTape(mirror, grew, delivered)
+        tape = LinkTape(self, mirror, grew, delivered, catches_up=skips and not mirror.shared)
         try:
             await mirror.opened()
         except BaseException:
             tape.close()
             raise
         return tape
+
+    def _shared(self, session_id: str, run: int, after: int | None) -> Mirror | None:
+        """A mirror for several viewers that has what this one begins with."""
+        mirrors = self._mirrors.get((session_id, run), ())
+        return next((one for one in mirrors if one.shared and (after is None or one.has(after))), None)
+
+    def caught_up(self, mirror: Mirror, place: int) -> Mirror:
+        """A viewer has read all of the mirror that was its own: what it reads from now on."""
+        other = self._shared(mirror.session_id, mirror.run, place)
+        if other is None:
+            mirror.shared = True
+            return mirror
+        return other
 
     # For mirrors
 
@@ -78,36 +102,64 @@ class LinkTapes:
         self._by_number.pop(number, None)
 
     def forget(self, mirror: "Mirror") -> None:
-        self._mirrors.pop((mirror.session_id, mirror.run), None)
+        key = mirror.session_id, mirror.run
+        mirrors = [one for one in self._mirrors.get(key, ()) if one is not mirror]
+        if mirrors:
+            self._mirrors[key] = mirrors
+        else:
+            self._mirrors.pop(key, None)
         self.forget_number(mirror.tape)
 
 
 class LinkTape:
-    """One viewer's access to a mirror."""
+    """One viewer's access to a terminal.
 
-    def __init__(self, mirror: Mirror, grew: Callable[[], None], delivered: Delivered) -> None:
-        self._mirror, self._grew, self._delivered = mirror, grew, delivered
+    A viewer that begins where no shared mirror reaches has one of its own, and reads a shared one as soon as
+    it has caught up. Its seat and its keys stay with the first: for the machine it is the same viewer.
+    """
+
+    def __init__(
+        self,
+        tapes: LinkTapes,
+        mirror: Mirror,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        *,
+        catches_up: bool,
+    ) -> None:
+        self._tapes, self._mirror, self._grew, self._delivered = tapes, mirror, grew, delivered
+        self._source = mirror  # what it reads
+        self._catches_up = catches_up
         self._open = True
         self._seat: LinkSeat | None = None
         mirror.viewers.append(self)
 
     @property
     def base(self) -> int:
-        return self._mirror.start
+        return self._source.start
 
     @property
     def end(self) -> int:
-        return self._mirror.known_end
+        return self._source.known_end
 
     @property
     def over(self) -> bool:
-        return self._mirror.over
+        return self._source.over
 
     def read(self, offset: int, limit: int) -> bytes:
-        return self._mirror.read(offset, limit)
+        data = self._source.read(offset, limit)
+        if self._catches_up and offset + len(data) >= self._source.known_end:
+            self._share(offset + len(data))
+        return data
+
+    def _share(self, place: int) -> None:
+        self._catches_up = False
+        self._source = self._tapes.caught_up(self._mirror, place)
+        if self._source is not self._mirror:
+            self._source.viewers.append(self)
 
     async def tail(self, limit: int) -> TapeTail:
-        return await self._mirror.tail(limit)
+        return await self._source.tail(limit)
 
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         seat = 0 if reply or self._seat is None else self._seat.number
@@ -127,6 +179,8 @@ class LinkTape:
         if self._open:
             self._open = False
             self._mirror.left(self)
+            if self._source is not self._mirror:
+                self._source.left(self)
 
     def _on_delivered(self, length: int, error: BasculeError | None) -> None:
         if self._open:

@@ -67,10 +67,17 @@ class MachineTapes(Protocol):
 
 
 class Mirror:
-    """The newest output of one run of one terminal, as far as it has come, and its viewers."""
+    """The newest output of one run of one terminal, as far as it has come, and its viewers.
 
-    def __init__(self, tapes: MachineTapes, session_id: str, run: int) -> None:
-        self.session_id, self.run = session_id, run
+    It begins at `after`, or with what a screen needs. One that is not `shared` has a single viewer, which
+    reads from its own place at its own pace.
+    """
+
+    def __init__(
+        self, tapes: MachineTapes, session_id: str, run: int, after: int | None = None, *, shared: bool = True
+    ) -> None:
+        self.session_id, self.run, self.shared = session_id, run, shared
+        self._after = after
         self.tape = 0  # its number on the connection
         self.viewers: list[Viewer] = []
         self.start = self.end = 0  # offsets of what is kept
@@ -108,14 +115,16 @@ class Mirror:
         if self._problem is not None:
             raise self._problem
 
+    def has(self, offset: int) -> bool:
+        return self._ready.is_set() and self.start <= offset <= self.end
+
     def reopen(self, after: int | None = None) -> None:
         """Ask for output from where we are, or from another offset, under a new number."""
         self._tapes.forget_number(self.tape)
         if not self._tapes.is_connected:
             return
-        began = self.end > 0
         self.tape = self._tapes.number(self)
-        place = after if after is not None else self.end if began else None
+        place = after if after is not None else self.end or self._after
         self._tapes.send(OpenTape(self.tape, self.session_id, self.run, CREDIT, place, TAIL))
         for seat in self._seats.values():
             seat.take()

@@ -49,7 +49,10 @@ class TerminalViewer:
         self.may_write = allows(call.holder, "session_write")
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self._record = record
-        self._wanted = offset_of(call.body.after)
+        query, epoch = call.body, call.hub.store.epoch
+        self._wanted = offset_of(query.after)
+        # Whether that is an offset of this run.
+        self._is_mine = query.run in (None, record.started_seq) and query.epoch in (None, epoch)
         self._most_lag = MAX_LAG if call.body.lag is None else call.body.lag
         self._place = 0
         self._acked: int | None = None
@@ -70,7 +73,12 @@ class TerminalViewer:
         board = self.hub.switchboard
         await board.met()
         self.tape = await board.tapes(board.device_of(record.device)).open(
-            record.session_id, record.started_seq, self._grew, self._delivered
+            record.session_id,
+            record.started_seq,
+            self._grew,
+            self._delivered,
+            self._wanted if self._is_mine else None,
+            skips=self._most_lag > 0,
         )
         try:
             await self.call.receive()
@@ -114,9 +122,8 @@ class TerminalViewer:
 
     async def _begin(self) -> None:
         tape, query, epoch = self.tape, self.call.body, self.hub.store.epoch
-        mine = query.run in (None, self._record.started_seq) and query.epoch in (None, epoch)
         prelude, at_tail = b"", False
-        if self._wanted is not None and mine and tape.base <= self._wanted <= tape.end:
+        if self._wanted is not None and self._is_mine and tape.base <= self._wanted <= tape.end:
             self._place = self._wanted
         else:
             if self._wanted is not None and (query.epoch not in (None, epoch) or self._wanted > tape.end):
