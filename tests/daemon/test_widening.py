@@ -1,5 +1,6 @@
 """A hub that was taken over widens nothing: each command is classified, and the hub tries each."""
 
+import asyncio
 import typing
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from msgspec.structs import replace as s_replace
 from tests.daemon.lying_hub import LyingHub, audit
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
+from tests.waiting import PATIENCE
 
 import bascule.link.comparisons as c
 import bascule.link.files as f
@@ -213,6 +215,40 @@ async def test_a_hub_removes_no_rule_that_guards_and_ends_no_pause_of_the_machin
         assert hub.states[-1].paused
         await daemon.ask(resume)
         await daemon.start()
+
+
+@pytest.mark.row("R17", "S39")
+@pytest.mark.anyio
+async def test_an_answer_that_was_sent_before_its_request_was_there_widens_nothing_either(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_daemon(short_dir) as daemon:
+        await daemon.start()
+        hub = LyingHub(daemon)
+        hub.welcome()
+        looks, opened = asyncio.Event(), asyncio.Event()
+        look_up = daemon.store.stored_reply
+
+        async def slow(key: str) -> Any:
+            """The request opens while the command's key is looked for on the disk."""
+            if key.endswith(":early"):
+                looks.set()
+                await opened.wait()
+            return await look_up(key)
+
+        monkeypatch.setattr(daemon.store, "stored_reply", slow)
+        always = s.AnswerPermission(
+            session_id="s1", request_id="req_2", decision="allow", option="suggestion-0"
+        )
+        early = asyncio.create_task(hub.ask(always, key="early"))
+        await asyncio.wait_for(looks.wait(), PATIENCE)
+        await daemon.ask(s.SendPrompt(session_id="s1", text="suggest touch x"))
+        asked = await daemon.until(PermissionRequested)
+        kinds = {one.option_id: one.kind for one in asked.options}
+        assert (asked.request_id, kinds[always.option or ""]) == ("req_2", "allow_always")
+        opened.set()
+        assert (await early)[0] == "OWNER_NEEDED"
+        assert [one.request_id for one in daemon.host.sessions.live["s1"].ledger.open_requests()] == ["req_2"]
 
 
 @pytest.mark.row("R15", "S39")

@@ -234,14 +234,12 @@ class Host:
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             return Reply(ask.ask, refusal=report(log, type(ask.command).__name__, error))
         finally:
-            self._look_at_state()
+            self.look_at_state()
         return Reply(ask.ask, Raw(result))
 
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
-        if not handler.begins:  # the gate looks at those that begin an agent
-            await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
         if handler.reads:
@@ -257,6 +255,8 @@ class Host:
 
     async def _begin(self, handler: Handler, envelope: Envelope[Any]) -> Struct:
         if not handler.begins:
+            # Here and not before: what a command widens may change while its key is looked up.
+            await self._owner.check(envelope)
             return await handler.run(envelope)
         self._machine.check_not_paused()
         return await self._gate.admit(envelope)
