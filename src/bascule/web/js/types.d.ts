@@ -559,6 +559,7 @@ export interface AuditRecord {
   decision?: string | null;
   input_sha256?: string | null;
   detail?: string;
+  via?: string;
 }
 
 export interface Empty {
