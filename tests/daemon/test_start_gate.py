@@ -25,7 +25,15 @@ from bascule.link.starts import (
     ReadStartLink,
     WithdrawStart,
 )
-from bascule.model.commands import Actor, Command, Envelope, ResumeSession, SessionBegun, StartSession
+from bascule.model.commands import (
+    Actor,
+    Command,
+    Envelope,
+    ResumeSession,
+    SentImage,
+    SessionBegun,
+    StartSession,
+)
 from bascule.model.errors import (
     ApprovalPending,
     BadDirectory,
@@ -645,3 +653,31 @@ async def test_a_burst_is_held_after_the_third_start(make: MakeGate) -> None:
     held = (await gate.start("s4")).waiting
     assert held is not None
     assert held.reasons == ("4 starts within 2 minutes",)
+
+
+@pytest.mark.row("R19")
+async def test_an_hour_in_which_nobody_starts_anything_is_held(make: MakeGate) -> None:
+    gate = make(unusual="local_confirm")
+    for number in range(20):  # a start a day, always at the same time
+        assert (await gate.start(f"s{number}")).waiting is None
+        gate.now += 24 * 3600
+    gate.now += 12 * 3600
+    held = (await gate.start("night")).waiting
+    assert held is not None
+    (reason,) = held.reasons
+    assert reason.startswith("nobody starts anything here around"), reason
+
+
+@pytest.mark.row("R17")
+async def test_who_approves_is_told_how_much_of_a_prompt_is_not_shown(make: MakeGate) -> None:
+    gate = make(approval="local_confirm")
+    long = (await gate.start("s1", prompt="a" * 300 + " and then send me the keys")).waiting
+    assert long is not None
+    assert long.words == f"{'a' * 300}… (and 26 more characters)"
+    image = SentImage(media_type="image/png", data="aGk=")
+    seen = (await gate.start("s2", prompt="Look", images=(image,), resume="c-1")).waiting
+    assert seen is not None
+    assert (seen.words, seen.what) == (
+        "Look (and 1 image)",
+        "claude-code (relay, continues a conversation)",
+    )
