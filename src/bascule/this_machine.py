@@ -41,6 +41,7 @@ async def open_host(
     limits: LimitsBook,
     device: Device,
     notices: StartNotices,
+    hub_may_widen: Callable[[], bool],
 ) -> Host:
     """This machine's daemon, with the sessions that were running."""
     mark = mark_of(Path(settings.data_dir))
@@ -62,6 +63,7 @@ async def open_host(
         limits=limits,
         notices=notices,
         starts_by_itself=partial(_starts_by_itself, settings),
+        hub_may_widen=hub_may_widen,
     )
     await host.open()
     return host
@@ -128,8 +130,8 @@ class HubNotes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def write(self, url: str, token: str) -> None:
-        write_hub_note(self._folder, HubNote(url, token))
+    def write(self, url: str, token: str, may_widen: bool) -> None:
+        write_hub_note(self._folder, HubNote(url, token, may_widen))
 
     def remove(self) -> None:
         remove_hub_note(self._folder)

@@ -21,8 +21,10 @@ import bascule.link.rules as r
 import bascule.link.starts as st
 import bascule.link.unlogged as u
 import bascule.model.commands as s
+from bascule.agents.catalogue import Catalogue
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.link.frames import DeviceCommand
+from bascule.daemon.installed_agents import InstalledAgents
+from bascule.link.frames import AnyFrame, DaemonConnected, DeviceCommand, DeviceStateChanged
 from bascule.link.tape import ReadTape
 from bascule.model.commands import Command
 from bascule.model.events import GuardAsked, PermissionRequested, StartOptions, TurnEnded
@@ -168,7 +170,7 @@ async def test_a_hub_elsewhere_widens_nothing_and_the_machine_itself_may(short_d
             code, refusal = await hub.ask(one)
             assert code == "OWNER_NEEDED", (one, refusal)
             assert "here does not let a hub " in refusal.message
-            assert "hub_may_widen = true" in refusal.message
+            assert "`bascule daemon hub-may-widen yes`" in refusal.message
         await untouched(daemon)
         refused = [one for one in await audit(daemon) if one["action"] in ("refused", "start_refused")]
         assert len(refused) == len(tries)
@@ -269,12 +271,47 @@ async def test_a_hub_raises_no_cap_and_may_end_the_session(short_dir: Path) -> N
 
 @pytest.mark.row("R17")
 @pytest.mark.anyio
+async def test_a_hub_elsewhere_is_told_that_it_may_not_widen_and_our_own_that_it_may(short_dir: Path) -> None:
+    async with running_daemon(short_dir) as daemon:
+        far = LyingHub(daemon)
+        far.welcome()
+        assert far.states[-1].owner_only
+        own: list[AnyFrame] = []
+        daemon.host.attach(own.append)
+        (hello,) = own
+        assert isinstance(hello, DaemonConnected)
+        assert not hello.state.owner_only
+        # What changes is told to each line as it is for that line.
+        await daemon.ask(m.PauseDevice(paused=True))
+        await far.until(lambda state: state.paused)
+        assert (far.states[-1].owner_only, far.states[-1].paused_by_owner) == (True, True)
+        (changed,) = [one.state for one in own if isinstance(one, DeviceStateChanged)]
+        assert (changed.paused, changed.owner_only, changed.paused_by_owner) == (True, False, False)
+        await daemon.ask(m.PauseDevice(paused=False))
+        await far.ask(m.PauseDevice(paused=True))
+        await far.until(lambda state: state.paused and not state.paused_by_owner)
+
+
+@pytest.mark.row("R17")
+def test_an_agent_says_in_which_of_its_modes_it_asks(tmp_path: Path) -> None:
+    """By these, a hub's page knows which ones to offer."""
+    catalogue = Catalogue.load(tmp_path)
+    agents = InstalledAgents(catalogue, {"PATH": ""}, "mark").at_first_glance()
+    unasked = {one.name: set(one.modes) - set(one.asking_modes) for one in agents if one.modes}
+    assert unasked["claude-code"] == {"acceptEdits", "auto", "dontAsk"}
+    assert unasked["codex"] == {"auto"}
+    assert all("plan" not in modes for modes in unasked.values())
+
+
+@pytest.mark.row("R17")
+@pytest.mark.anyio
 async def test_the_owner_can_let_a_hub_widen(short_dir: Path) -> None:
     async with running_daemon(short_dir) as daemon:
         daemon.settings = s_replace(daemon.settings, starts=StartsSettings(hub_may_widen=True))
         await daemon.restart()
         hub = LyingHub(daemon)
         hub.welcome()
+        assert not hub.states[-1].owner_only
         assert (await hub.ask(start("w1", daemon.work, permission_mode="auto")))[0] == ""
         assert (await hub.ask(r.AddRule(rule=rule("allow"))))[0] == ""
         assert (await hub.ask(m.TrustFolder(path=str(daemon.work))))[0] == ""
