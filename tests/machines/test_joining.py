@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.program import OnTerminal
 from tests.live import LiveServer
-from tests.machines.machines import Hub
+from tests.machines.machines import Hub, Machine
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -193,3 +193,25 @@ async def test_what_the_config_file_says_decides_and_is_not_overruled(hub: Hub, 
     await attic.run("leave")
     code, said = await attic.run("hub-may-widen", "yes")
     assert (code, "joined no hub" in said) == (4, True), said
+
+
+@pytest.mark.row("R17", "S39")
+async def test_no_browser_elsewhere_lets_a_hub_widen(hub: Hub, short_dir: Path) -> None:
+    folder = short_dir / "m"
+    folder.mkdir(mode=0o700)
+    machine = Machine(folder, "d-m", config='trusted_proxies = ["127.0.0.1"]\n')
+    await machine.join(hub)
+    async with machine:
+        await hub.until_device("d-m", online=True, ownerOnly=True)
+        far = {"x-forwarded-for": "203.0.113.9"}
+        say = {"mayWiden": True}
+        answer = await machine.http.post("/api/uplink/widening", json=say, headers=far)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "OWNER_NEEDED")
+        joined = {"url": hub.url, "token": "t" * 43, **say}
+        answer = await machine.http.post("/api/uplink", json=joined, headers=far)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "OWNER_NEEDED")
+        answer = await machine.http.post("/api/uplink/widening", json={"mayWiden": False}, headers=far)
+        assert answer.status_code == 200, answer.text
+        answer = await machine.http.post("/api/uplink/widening", json=say)
+        assert (answer.status_code, answer.json()["mayWiden"]) == (200, True), answer.text
+        await hub.until_device("d-m", ownerOnly=False)

@@ -4,7 +4,8 @@ from bascule.api.bodies import JoinBody, UplinkQuery, WidenBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.link.uplink import UplinkControl, UplinkStatus
-from bascule.model.errors import NotSupported
+from bascule.model.errors import NotSupported, OwnerNeeded
+from bascule.policy.start_approval import is_remote
 from bascule.store.base import AuditRecord
 
 
@@ -16,6 +17,7 @@ async def status(call: Call[UplinkQuery]) -> UplinkStatus:
 
 async def join(call: Call[JoinBody]) -> UplinkStatus:
     uplink = _of(call)
+    _check_here(call, call.body.may_widen)
     await uplink.join(call.body.url, call.body.token, may_widen=call.body.may_widen)
     await _note_widening(call, call.body.url, call.body.may_widen)
     return uplink.status
@@ -23,9 +25,18 @@ async def join(call: Call[JoinBody]) -> UplinkStatus:
 
 async def widen(call: Call[WidenBody]) -> UplinkStatus:
     uplink = _of(call)
+    _check_here(call, call.body.may_widen)
     uplink.let_widen(call.body.may_widen)
     await _note_widening(call, uplink.status.url, call.body.may_widen)
     return uplink.status
+
+
+def _check_here(call: AnyCall, may_widen: bool) -> None:
+    """A browser elsewhere may be a stolen one; no hub can send this at all."""
+    if may_widen and is_remote(call.by):
+        raise OwnerNeeded(
+            "Only somebody at this machine lets its hub widen: bascule daemon hub-may-widen yes"
+        )
 
 
 async def _note_widening(call: AnyCall, url: str, may_widen: bool) -> None:
