@@ -110,12 +110,13 @@ async def test_a_loop_can_go_on_or_be_ended_and_others_can_only_end_it(
 
 
 @pytest.mark.row("R18")
+@SIZES
 async def test_a_start_asks_for_one_of_the_levels_that_its_machine_offers(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     levels = ("read_only", "sandboxed", "project_scoped")
     hub.device.line.receive(DeviceStateChanged(DeviceState(roots=("/code",), levels=levels)))
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], size=size)
     chip = tab.page.locator(".k-level")
     await expect(chip).to_contain_text("Project only")
     await chip.click()
