@@ -6,7 +6,9 @@ import pytest
 
 from bascule.commands.audit import COLUMNS, _Entry, _is_wanted, _Record, csv_row  # pyright: ignore[reportPrivateUsage]
 
-RECORD = _Record("permission", "=Ana", "s1", "10.0.0.5", "deny", "rm -r\nbuild", "g1", "Firefox", "r1", "office")
+RECORD = _Record(
+    "permission", "=Ana", "s1", "10.0.0.5", "deny", "rm -r\nbuild", "g1", "Firefox", "r1", "office"
+)
 
 
 @pytest.mark.row("R16")
