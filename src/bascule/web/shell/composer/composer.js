@@ -60,7 +60,7 @@ class Composer {
     this.resending = false;
     /** Those not sent yet, by draft. @type {Map<string, import('./text_box.js').Picture[]>} */
     this.pictures = new Map();
-    this.escapedAt = 0;
+    this.escapedAt = -Infinity;
     this.text = textBox(
       { id: 'message', class: 'composer__text', 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' },
       {
@@ -78,18 +78,6 @@ class Composer {
       // Nobody misses it when it is lost.
       if (this.id && app.store.get().line.phase === 'live') app.api.typing(this.id, { typing }).catch(() => undefined);
     });
-    this.#build();
-    this.attach = attachButton(
-      takePictures(
-        this.box,
-        this.area,
-        (picture) => this.#setPictures([...this.#pictures(), picture]),
-        (problem) => this.app.note(problem, { tone: 'bad' }),
-      ),
-    );
-  }
-
-  #build() {
     this.editing = h('div');
     this.remarks = h('div');
     this.shots = h('div');
@@ -98,6 +86,14 @@ class Composer {
     this.box = h('div', { class: 'composer' }, ...parts);
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
+    this.attach = attachButton(
+      takePictures(
+        this.box,
+        this.area,
+        (picture) => this.#setPictures([...this.#pictures(), picture]),
+        (problem) => this.app.note(problem, { tone: 'bad' }),
+      ),
+    );
   }
 
   #offers() {
@@ -145,15 +141,15 @@ class Composer {
     const { area } = this;
     if (event.key === 'ArrowUp' && !event.altKey && !area.value && this.queue.editLast()) event.preventDefault();
     else if (this.past.key(event, this.id)) event.preventDefault();
-    else if (event.key === 'Escape') this.#escape();
+    else if (event.key === 'Escape') this.#escape(event.timeStamp);
   }
 
-  #escape() {
+  /** @param {number} pressedAt by the keyboard: a busy page may hear of both presses late */
+  #escape(pressedAt) {
     const { app, id } = this;
-    const now = Date.now();
-    if (now - this.escapedAt < TWICE && app.store.get().sessions[id]?.phase === 'running')
+    if (pressedAt - this.escapedAt < TWICE && app.store.get().sessions[id]?.phase === 'running')
       app.api.interrupt(id).catch(app.trouble);
-    this.escapedAt = now;
+    this.escapedAt = pressedAt;
   }
 
   /** The focus comes here, or to the question in its place. A touch would bring the keyboard up over the answer. */
