@@ -79,7 +79,12 @@ function facts({ app, loaded }, state, device) {
  */
 const wideningWords = (device) =>
   device.ownerOnly
-    ? [`what its agents do is set on ${visible(device.name)} itself. To let this hub: `, h('code', null, LET_HUB)]
+    ? h(
+        'span',
+        null,
+        `what its agents do is set on ${visible(device.name)} itself. To let this hub: `,
+        h('code', null, LET_HUB),
+      )
     : 'what its agents do can be set from here';
 
 /**
