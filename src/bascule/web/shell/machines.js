@@ -268,7 +268,10 @@ const endOfPause = ({ name, pausedByOwner }) =>
  * @param {string} problem
  */
 function storageWord(problem) {
-  if (/database/i.test(problem) && !/full/i.test(problem)) return 'no database';
+  if (/database/i.test(problem)) {
+    if (/no changes/i.test(problem)) return 'database is read-only';
+    return /full/i.test(problem) ? 'database is full' : 'no database';
+  }
   return /full|space/i.test(problem) ? 'disk full' : 'disk problem';
 }
 
