@@ -185,7 +185,9 @@ class _Server:
         self._offers = PromptOffers(time.monotonic)
         # A machine would not accept our certificate for its own 127.0.0.1.
         self._tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
-        self._joining = Joining(self._device.id, HubNotes(folder), time.time, elapsed)
+        self._joining = Joining(
+            self._device.id, HubNotes(folder), time.time, elapsed, settings.starts.hub_may_widen
+        )
         self._app = self._build_app()
 
     def _open_switchboard(self) -> Switchboard:
@@ -248,7 +250,8 @@ class _Server:
         # A probe that was being started when we stopped has nobody else who knows it.
         self._closing.callback(sweep_probes, mark_of(self._folder))
         notices = start_notices(self._settings, self._device.name, self.url)
-        host = await open_host(self._settings, own, self._catalogue, self._limits, self._device, notices)
+        known = (self._catalogue, self._limits, self._device)
+        host = await open_host(self._settings, own, *known, notices, lambda: self._joining.hub_may_widen)
         self._closing.push_async_callback(host.close)
         return host
 
@@ -263,9 +266,9 @@ class _Server:
         )
         connect(host, self._switchboard)
         self._closing.push_async_callback(self._joining.close)
-        self._joining.open(partial(far_line, host, own))
+        self._joining.open(partial(far_line, host, own), host.look_at_state)
         if (hub := read_hub_note(self._folder)) is not None:
-            self._joining.connect(hub.url, hub.token)
+            self._joining.connect(hub.url, hub.token, may_widen=hub.may_widen)
 
 
 def link_command(settings: Settings, program: str) -> str:

@@ -21,10 +21,14 @@ class ServerNote(msgspec.Struct, frozen=True):
 
 
 class HubNote(msgspec.Struct, frozen=True):
-    """The hub that this machine has joined, and the token that opens its line there."""
+    """The hub that this machine has joined, and the token that opens its line there.
+
+    `may_widen`: the person here said that this hub may let agents do more without asking.
+    """
 
     url: str
     token: str
+    may_widen: bool = False
 
 
 class UnsafeFolder(HostError):
@@ -114,8 +118,8 @@ class HubNotes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def write(self, url: str, token: str) -> None:
-        write_hub_note(self._folder, HubNote(url, token))
+    def write(self, url: str, token: str, may_widen: bool) -> None:
+        write_hub_note(self._folder, HubNote(url, token, may_widen))
 
     def remove(self) -> None:
         remove_hub_note(self._folder)

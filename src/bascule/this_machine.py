@@ -40,6 +40,7 @@ async def open_host(
     limits: LimitsBook,
     device: Device,
     notices: StartNotices,
+    hub_may_widen: Callable[[], bool],
 ) -> Host:
     """This machine's daemon, with the sessions that were running."""
     mark = mark_of(Path(settings.data_dir))
@@ -61,6 +62,7 @@ async def open_host(
         limits=limits,
         notices=notices,
         starts_by_itself=partial(_starts_by_itself, settings),
+        hub_may_widen=hub_may_widen,
     )
     await host.open()
     return host

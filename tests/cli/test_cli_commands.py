@@ -199,6 +199,32 @@ async def test_on_a_terminal_answer_asks(tmp_path: Path):
     assert scene.answers()[0]["decision"] == "allow"
 
 
+@pytest.mark.row("R17")
+async def test_a_machine_that_takes_one_answer_at_a_time_is_offered_no_more_on_a_terminal(tmp_path: Path):
+    laptop = {
+        "device": "d-2",
+        "name": "laptop",
+        "version": "1",
+        "online": True,
+        "epoch": 1,
+        "ownerOnly": True,
+    }
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
+        scene.server.handlers["device:list"] = replies({"devices": [laptop]})
+        shown = {"session_id": SESSION, "phase": "waiting", "seq": 3, "device": "d-2"}
+        scene.server.handlers["session:show"] = replies({"session": shown})
+        async with OnTerminal(tmp_path, "sessions", "answer", SESSION, "r1") as screen:
+            await screen.sees("laptop takes an answer for more than one request only on laptop itself")
+            await screen.sees("[y allow once, n [reason] deny")
+            screen.type("s")
+            await screen.sees("Nothing was answered.")
+            screen.type("y")
+            assert await screen.code() == 0
+    (answer,) = scene.answers()
+    assert (answer["decision"], answer.get("remember", False)) == ("allow", False)
+
+
 # Trust, agents, daemon
 
 

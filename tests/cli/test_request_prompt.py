@@ -10,6 +10,7 @@ from msgspec.json import encode
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import (
     TypedAnswer,
+    permission_keys,
     permission_text,
     question_keys,
     read_answer,
@@ -58,6 +59,20 @@ def shown(value: Any, *, colour: bool = False, **fields: Any) -> str:
 )
 def test_only_clear_words_are_an_answer(typed: str, verdict: TypedAnswer | None):
     assert read_permission_answer(typed, asked({"command": "ls"})) == verdict
+
+
+def test_where_its_machine_takes_one_answer_for_one_request_no_more_is_offered_or_read():
+    request = asked({"command": "ls"})
+    terminal = Console(io.StringIO(), colour=False, interactive=False)
+    text = permission_text(request, terminal, only_once="laptop")
+    assert "a1 =" not in text
+    assert "laptop takes an answer for more than one request only on laptop itself" in text
+    assert "`bascule daemon hub-may-widen yes`" in text
+    assert permission_keys(request, only_once=True) == "[y allow once, n [reason] deny, v view all] "
+    assert read_permission_answer("y", request, only_once=True) == TypedAnswer("allow", option="once")
+    assert read_permission_answer("n", request, only_once=True) == TypedAnswer("deny")
+    for more in ("s", "a1"):
+        assert read_permission_answer(more, request, only_once=True) is None
 
 
 def test_an_agent_without_an_allow_once_option_is_allowed_without_naming_one():

@@ -41,11 +41,11 @@ class LyingHub:
                 self._news.clear()
                 await self._news.wait()
 
-    async def ask(self, command: Command[Any], by: Actor = FORGED) -> tuple[str, Any]:
+    async def ask(self, command: Command[Any], by: Actor = FORGED, key: str | None = None) -> tuple[str, Any]:
         """The code of the refusal, empty when there is none; and the answer."""
         self._count += 1
         future = self._replies[self._count] = asyncio.get_running_loop().create_future()
-        self.line.receive(Ask(self._count, cast("DeviceCommand", command), by))
+        self.line.receive(Ask(self._count, cast("DeviceCommand", command), by, key))
         reply = await asyncio.wait_for(future, PATIENCE)
         if reply.refusal is not None:
             return reply.refusal.code, reply.refusal

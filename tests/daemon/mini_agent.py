@@ -59,7 +59,7 @@ def turn(content: object, number: int, stdin) -> None:
     text = content if isinstance(content, str) else content[0]["text"]
     words = text.split()
     match words:
-        case ["ask", *what]:
+        case ["ask" | "suggest", *what]:
             command = " ".join(what) or "touch x"
             tool = {"type": "tool_use", "id": f"tool_{number}", "name": "Bash", "input": {"command": command}}
             say(
@@ -69,6 +69,10 @@ def turn(content: object, number: int, stdin) -> None:
                 }
             )
             ask = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": command}}
+            if words[0] == "suggest":  # also a rule of its own for next time
+                rule = {"toolName": "Bash", "ruleContent": command}
+                lasting = {"type": "addRules", "rules": [rule], "behavior": "allow"}
+                ask["permission_suggestions"] = [lasting | {"destination": "localSettings"}]
             say(
                 {
                     "type": "control_request",

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.cages.caged import caged
 from tests.daemon.lying_hub import FORGED, LyingHub, audit
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
 
 from bascule.daemon.trusted_browsers import BrowserBook
 from bascule.link.starts import BlockStarts, DecideStart, ListStarts
-from bascule.model.commands import ResumeSession, SendPrompt, StartSession
-from bascule.model.events import SessionEnded, TurnEnded
+from bascule.model.commands import AnswerPermission, EndSession, ResumeSession, SendPrompt, StartSession
+from bascule.model.events import PermissionRequested, SessionEnded, StartOptions, TurnEnded
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartSignature
 from bascule.policy.start_signing import mac_of, signed_text
@@ -97,3 +98,52 @@ async def test_a_held_start_is_told_to_the_hub_and_begins_only_by_the_answer_on_
         assert (await hub.ask(SendPrompt(session_id="s1", text="go on")))[0] == "START_REFUSED"
         assert (await hub.ask(ResumeSession(session_id="s1")))[0] == "APPROVAL_PENDING"
         assert "s1" not in daemon.host.sessions.live
+
+
+@pytest.mark.row("R17", "R18", "S39")
+async def test_it_gets_no_level_above_the_machines_ceiling(short_dir: Path) -> None:
+    async with caged(short_dir, ceiling="sandboxed") as machine:
+        daemon = machine.daemon
+        hub = LyingHub(daemon)
+        hub.welcome()
+        assert not {"project_scoped", "full"} & set(hub.states[-1].levels)
+        for level in ("project_scoped", "full"):
+            options = StartOptions(capability=level)
+            start = StartSession(session_id=level, agent="tries", cwd=str(daemon.work), options=options)
+            code, refusal = await hub.ask(start)
+            assert code, level
+            assert "sandboxed" in refusal.message
+        # Signed by a trusted browser or not, the ceiling is the machine's.
+        browser = BrowserBook(Path(daemon.settings.data_dir)).make("phone", time.time())
+        full = StartSession(
+            session_id="s9", agent="tries", cwd=str(daemon.work), options=StartOptions(capability="full")
+        )
+        assert (await hub.ask(signed(browser.code, browser.id, full)))[0]
+        assert daemon.host.sessions.live == {}
+
+
+@pytest.mark.row("R16", "S39")
+async def test_what_it_does_in_the_owners_name_is_audited_as_done_by_the_hub(short_dir: Path) -> None:
+    async with running_daemon(short_dir) as daemon:
+        hub = LyingHub(daemon)
+        hub.welcome()
+        await hub.ask(StartSession(session_id="s1", agent="mini", cwd=str(daemon.work), prompt="ask touch x"))
+        asked = await daemon.until(PermissionRequested)
+        allowed = AnswerPermission(session_id="s1", request_id=asked.request_id, decision="allow")
+        assert (await hub.ask(allowed))[0] == ""
+        await daemon.until(TurnEnded)
+        assert (await hub.ask(SendPrompt(session_id="s1", text="hello")))[0] == ""
+        assert (await hub.ask(EndSession(session_id="s1")))[0] == ""
+        await daemon.over()
+        by_person = [one for one in await audit(daemon) if one["actor"] == FORGED.name]
+        assert [one["action"] for one in by_person] == [
+            "session_started",
+            "permission",
+            "input",
+            "session_ended",
+        ]
+        for one in by_person:  # what the hub says of who it was, and that the hub says it
+            assert (one["grant_id"], one["address"], one["user_agent"]) == ("grant-1", "127.0.0.1", "bascule")
+            assert one["via"] == "office hub"
+        await daemon.start("own", prompt="hello")
+        assert all("via" not in one for one in (await audit(daemon))[len(by_person) + 1 :])

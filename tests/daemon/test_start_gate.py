@@ -11,7 +11,7 @@ from bascule.link.starts import (
     ListStarts,
     WithdrawStart,
 )
-from bascule.model.commands import Actor, Envelope, ResumeSession, StartSession
+from bascule.model.commands import Actor, Envelope, ResumeSession, SentImage, StartSession
 from bascule.model.errors import (
     ApprovalPending,
     BadDirectory,
@@ -279,3 +279,18 @@ def test_a_message_from_elsewhere_starts_no_agent_where_starts_are_confirmed(
             gate.gate.check_at_rest(MIRA)
     else:
         gate.gate.check_at_rest(MIRA)
+
+
+@pytest.mark.row("R17")
+async def test_who_approves_is_told_how_much_of_a_prompt_is_not_shown(gates: MakeGate) -> None:
+    gate = gates(approval="local_confirm")
+    long = (await gate.start("s1", prompt="a" * 300 + " and then send me the keys")).waiting
+    assert long is not None
+    assert long.words == f"{'a' * 300}… (and 26 more characters)"
+    image = SentImage(media_type="image/png", data="aGk=")
+    seen = (await gate.start("s2", prompt="Look", images=(image,), resume="c-1")).waiting
+    assert seen is not None
+    assert (seen.words, seen.what) == (
+        "Look (and 1 image)",
+        "claude-code (relay, continues a conversation)",
+    )

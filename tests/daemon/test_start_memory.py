@@ -63,3 +63,16 @@ async def test_a_burst_is_held_after_the_third_start(gates: MakeGate) -> None:
     held = (await gate.start("s4")).waiting
     assert held is not None
     assert held.reasons == ("4 starts within 2 minutes",)
+
+
+@pytest.mark.row("R19")
+async def test_an_hour_in_which_nobody_starts_anything_is_held(gates: MakeGate) -> None:
+    gate = gates(unusual="local_confirm")
+    for number in range(20):  # a start a day, always at the same time
+        assert (await gate.start(f"s{number}")).waiting is None
+        gate.now += 24 * 3600
+    gate.now += 12 * 3600
+    held = (await gate.start("night")).waiting
+    assert held is not None
+    (reason,) = held.reasons
+    assert reason.startswith("nobody starts anything here around"), reason

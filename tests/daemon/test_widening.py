@@ -1,5 +1,6 @@
 """A hub that was taken over widens nothing: each command is classified, and the hub tries each."""
 
+import asyncio
 import typing
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from msgspec.structs import replace as s_replace
 from tests.daemon.lying_hub import LyingHub, audit
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
+from tests.waiting import PATIENCE
 
 import bascule.link.comparisons as c
 import bascule.link.files as f
@@ -19,8 +21,10 @@ import bascule.link.rules as r
 import bascule.link.starts as st
 import bascule.link.unlogged as u
 import bascule.model.commands as s
+from bascule.agents.catalogue import Catalogue
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.link.frames import DeviceCommand
+from bascule.daemon.installed_agents import InstalledAgents
+from bascule.link.frames import AnyFrame, DaemonConnected, DeviceCommand, DeviceStateChanged
 from bascule.link.tape import ReadTape
 from bascule.model.commands import Command
 from bascule.model.events import GuardAsked, PermissionRequested, StartOptions, TurnEnded
@@ -166,7 +170,7 @@ async def test_a_hub_elsewhere_widens_nothing_and_the_machine_itself_may(short_d
             code, refusal = await hub.ask(one)
             assert code == "OWNER_NEEDED", (one, refusal)
             assert "here does not let a hub " in refusal.message
-            assert "hub_may_widen = true" in refusal.message
+            assert "`bascule daemon hub-may-widen yes`" in refusal.message
         await untouched(daemon)
         refused = [one for one in await audit(daemon) if one["action"] in ("refused", "start_refused")]
         assert len(refused) == len(tries)
@@ -215,6 +219,40 @@ async def test_a_hub_removes_no_rule_that_guards_and_ends_no_pause_of_the_machin
         await daemon.start()
 
 
+@pytest.mark.row("R17", "S39")
+@pytest.mark.anyio
+async def test_an_answer_that_was_sent_before_its_request_was_there_widens_nothing_either(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_daemon(short_dir) as daemon:
+        await daemon.start()
+        hub = LyingHub(daemon)
+        hub.welcome()
+        looks, opened = asyncio.Event(), asyncio.Event()
+        look_up = daemon.store.stored_reply
+
+        async def slow(key: str) -> Any:
+            """The request opens while the command's key is looked for on the disk."""
+            if key.endswith(":early"):
+                looks.set()
+                await opened.wait()
+            return await look_up(key)
+
+        monkeypatch.setattr(daemon.store, "stored_reply", slow)
+        always = s.AnswerPermission(
+            session_id="s1", request_id="req_2", decision="allow", option="suggestion-0"
+        )
+        early = asyncio.create_task(hub.ask(always, key="early"))
+        await asyncio.wait_for(looks.wait(), PATIENCE)
+        await daemon.ask(s.SendPrompt(session_id="s1", text="suggest touch x"))
+        asked = await daemon.until(PermissionRequested)
+        kinds = {one.option_id: one.kind for one in asked.options}
+        assert (asked.request_id, kinds[always.option or ""]) == ("req_2", "allow_always")
+        opened.set()
+        assert (await early)[0] == "OWNER_NEEDED"
+        assert [one.request_id for one in daemon.host.sessions.live["s1"].ledger.open_requests()] == ["req_2"]
+
+
 @pytest.mark.row("R15", "S39")
 @pytest.mark.anyio
 async def test_a_hub_raises_no_cap_and_may_end_the_session(short_dir: Path) -> None:
@@ -233,12 +271,47 @@ async def test_a_hub_raises_no_cap_and_may_end_the_session(short_dir: Path) -> N
 
 @pytest.mark.row("R17")
 @pytest.mark.anyio
+async def test_a_hub_elsewhere_is_told_that_it_may_not_widen_and_our_own_that_it_may(short_dir: Path) -> None:
+    async with running_daemon(short_dir) as daemon:
+        far = LyingHub(daemon)
+        far.welcome()
+        assert far.states[-1].owner_only
+        own: list[AnyFrame] = []
+        daemon.host.attach(own.append)
+        (hello,) = own
+        assert isinstance(hello, DaemonConnected)
+        assert not hello.state.owner_only
+        # What changes is told to each line as it is for that line.
+        await daemon.ask(m.PauseDevice(paused=True))
+        await far.until(lambda state: state.paused)
+        assert (far.states[-1].owner_only, far.states[-1].paused_by_owner) == (True, True)
+        (changed,) = [one.state for one in own if isinstance(one, DeviceStateChanged)]
+        assert (changed.paused, changed.owner_only, changed.paused_by_owner) == (True, False, False)
+        await daemon.ask(m.PauseDevice(paused=False))
+        await far.ask(m.PauseDevice(paused=True))
+        await far.until(lambda state: state.paused and not state.paused_by_owner)
+
+
+@pytest.mark.row("R17")
+def test_an_agent_says_in_which_of_its_modes_it_asks(tmp_path: Path) -> None:
+    """By these, a hub's page knows which ones to offer."""
+    catalogue = Catalogue.load(tmp_path)
+    agents = InstalledAgents(catalogue, {"PATH": ""}, "mark").at_first_glance()
+    unasked = {one.name: set(one.modes) - set(one.asking_modes) for one in agents if one.modes}
+    assert unasked["claude-code"] == {"acceptEdits", "auto", "dontAsk"}
+    assert unasked["codex"] == {"auto"}
+    assert all("plan" not in modes for modes in unasked.values())
+
+
+@pytest.mark.row("R17")
+@pytest.mark.anyio
 async def test_the_owner_can_let_a_hub_widen(short_dir: Path) -> None:
     async with running_daemon(short_dir) as daemon:
         daemon.settings = s_replace(daemon.settings, starts=StartsSettings(hub_may_widen=True))
         await daemon.restart()
         hub = LyingHub(daemon)
         hub.welcome()
+        assert not hub.states[-1].owner_only
         assert (await hub.ask(start("w1", daemon.work, permission_mode="auto")))[0] == ""
         assert (await hub.ask(r.AddRule(rule=rule("allow"))))[0] == ""
         assert (await hub.ask(m.TrustFolder(path=str(daemon.work))))[0] == ""

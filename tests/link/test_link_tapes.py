@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from bascule.daemon.arbiter import Arbiter
 from bascule.daemon.size_policy import SmallestClientSize
@@ -29,6 +30,7 @@ class WrittenTape:
     def __init__(self) -> None:
         self.data, self.base, self.over = b"", 0, False
         self.typed: list[bytes] = []
+        self.typists: list[Actor] = []
         self.sizes: list[tuple[int, int, str]] = []
         self.redrawn = 0
         self.fresh = True
@@ -75,6 +77,7 @@ class Reading:
 
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         self._tape.typed.append(data)
+        self._tape.typists.append(by)
         self._delivered(len(data), None)
 
     async def first_to_answer(self) -> bool:
@@ -144,7 +147,7 @@ class Joined:
                 self.pieces.append(frame)
             loop.call_soon(lambda: self.hub.receive(frame) if line == self._line else None)
 
-        self.streams = streams = TapeStreams(self.machine, up)
+        self.streams = streams = TapeStreams(self.machine, up, lambda: "office hub")
 
         def down(frame: AnyFrame) -> None:
             assert isinstance(frame, TAPE_FRAMES)
@@ -240,6 +243,16 @@ async def test_keys_sizes_and_redraws_reach_the_terminal() -> None:
     tape = joined.machine.tape
     assert (tape.typed, tape.sizes, tape.redrawn) == ([b"ls\r"], [(120, 40, "ana")], 1)
     assert viewer.delivered == [(3, None)]
+
+
+@pytest.mark.row("R16", "S39")
+async def test_who_types_by_a_hub_is_known_to_come_by_it_whatever_the_hub_says() -> None:
+    joined = Joined()
+    viewer = await Viewer().enter(joined)
+    viewer.tape.type(b"ls\r", ANA)
+    viewer.tape.type(b"ls\r", replace(ANA, via="nobody"))
+    await viewer.until(lambda: len(viewer.delivered) == 2)
+    assert joined.machine.tape.typists == [replace(ANA, via="office hub")] * 2
 
 
 async def test_the_machine_decides_between_viewers_at_two_hubs() -> None:

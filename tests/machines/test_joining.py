@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.cli.program import OnTerminal
 from tests.live import LiveServer
-from tests.machines.machines import Hub
+from tests.machines.machines import Hub, Machine
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -43,17 +44,29 @@ class Joiner:
         said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
         return process.returncode or 0, said.decode()
 
-    async def join(self, hub: Hub, *, allow: bool) -> tuple[int, str]:
-        process = await self.begin("join", hub.url)
+    async def join(self, hub: Hub, *words: str, allow: bool) -> tuple[int, str]:
+        process = await self.begin("join", hub.url, *words)
         assert process.stdout is not None
         line = (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode()
-        waiting = (await hub.http.get("/api/pairings")).json()["pairings"]
-        (asked,) = [one for one in waiting if one["name"] == "attic"]
-        assert line == f"Code: {asked['code']}\n"
-        answer = await hub.post(f"/api/pairings/{asked['id']}/answer", code=asked["code"], allow=allow)
-        assert answer.status_code == 200, answer.text
+        assert line == f"Code: {await self.answered(hub, allow=allow)}\n"
         said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
         return process.returncode or 0, said.decode()
+
+    async def answered(self, hub: Hub, *, allow: bool) -> str:
+        """The code of the machine that waits at the hub, once its owner has answered."""
+        waiting = (await hub.http.get("/api/pairings")).json()["pairings"]
+        (asked,) = [one for one in waiting if one["name"] == "attic"]
+        answer = await hub.post(f"/api/pairings/{asked['id']}/answer", code=asked["code"], allow=allow)
+        assert answer.status_code == 200, answer.text
+        return asked["code"]
+
+    def on_terminal(self, *words: str) -> OnTerminal:
+        more = {"HOME": str(self.server.home), "BASCULE_CONFIG_DIR": str(self.server.config)}
+        return OnTerminal(self.server.data, "daemon", *words, BASCULE_LAUNCH_ENABLED="false", **more)
+
+    def config(self, more: str) -> None:
+        file = self.server.config / "config.toml"
+        file.write_text(f"{file.read_text()}{more}")
 
 
 @pytest.fixture
@@ -111,3 +124,100 @@ async def test_an_address_where_nothing_listens_or_that_is_not_safe_is_named(att
     assert (code, "No hub answers at http://127.0.0.1:9" in said) == (3, True), said
     code, said = await attic.run("join", "http://hub.example")
     assert (code, "not encrypted" in said) == (2, True), said
+
+
+@pytest.mark.row("R17")
+async def test_joining_asks_at_the_machine_whether_the_hub_may_widen_and_no_is_the_default(
+    hub: Hub, attic: Joiner
+) -> None:
+    async with attic.on_terminal("join", hub.url) as typing:
+        await typing.sees(f"May {hub.url} let agents on this machine do more without asking?")
+        await typing.sees("(default)]")
+        typing.type("perhaps")
+        await typing.sees("is neither yes nor no.")
+        await typing.sees("(default)]")
+        typing.type("")
+        await typing.sees("let attic in if it shows the same code")
+        assert f"Code: {await attic.answered(hub, allow=True)}" in typing.text
+        await typing.sees(f"{hub.url} may not let agents here do more without asking")
+        await typing.sees("Connected to")
+        assert await typing.code() == 0
+    (device,) = (await hub.devices()).values()
+    assert device["ownerOnly"] is True
+    # Who has answered once is not asked again.
+    code, said = await attic.join(hub, allow=True)
+    assert (code, "may not let agents" in said) == (0, True), said
+
+
+async def audited_modes(hub: Hub, device: str) -> list[str]:
+    """What the hub's copy of the machine's audit log says of modes, once it says something."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            page = (await hub.http.get("/api/audit", params={"device": device, "after": 0})).json()
+            records = [one["entry"]["record"] for one in page["records"]]
+            found = [one["detail"] for one in records if one["action"] == "mode"]
+            if found:
+                return found
+
+
+@pytest.mark.row("R17")
+async def test_the_answer_is_kept_shown_by_status_changed_on_the_machine_and_told_to_the_hub_at_once(
+    hub: Hub, attic: Joiner
+) -> None:
+    code, said = await attic.join(hub, "--hub-may-widen", allow=True)
+    assert code == 0, said
+    (device,) = (await hub.devices()).values()
+    assert device["ownerOnly"] is False
+    code, said = await attic.run("status")
+    assert f"{hub.url} may let agents here do more without asking" in said
+    assert "bascule daemon hub-may-widen no" in said
+    code, said = await attic.run("hub-may-widen", "no")
+    assert (code, "may not let agents" in said) == (0, True), said
+    await hub.until_device(device["device"], ownerOnly=True)
+    await attic.run("stop")
+    assert "may not let agents" in (await attic.run("status"))[1]  # also while it does not run
+    assert (await attic.run("hub-may-widen", "yes"))[0] == 0
+    await attic.run("start")
+    await hub.until_device(device["device"], online=True, ownerOnly=False)
+    said = f"the hub {hub.url} may not let agents here do more without asking"
+    assert await audited_modes(hub, device["device"]) == [said]
+
+
+@pytest.mark.row("R17")
+async def test_what_the_config_file_says_decides_and_is_not_overruled(hub: Hub, attic: Joiner) -> None:
+    attic.config("[starts]\nhub_may_widen = false\n")
+    code, said = await attic.join(hub, "--hub-may-widen", allow=True)
+    assert (code, "do more without asking (config.toml says so)" in said) == (0, True), said
+    assert "may not let" in said
+    (device,) = (await hub.devices()).values()
+    assert device["ownerOnly"] is True
+    code, said = await attic.run("hub-may-widen", "yes")
+    assert (code, "`hub_may_widen = false` under [starts], and that decides" in said) == (4, True), said
+    await attic.run("stop")
+    code, said = await attic.run("hub-may-widen", "yes")
+    assert (code, "and that decides" in said) == (2, True), said
+    await attic.run("leave")
+    code, said = await attic.run("hub-may-widen", "yes")
+    assert (code, "joined no hub" in said) == (4, True), said
+
+
+@pytest.mark.row("R17", "S39")
+async def test_no_browser_elsewhere_lets_a_hub_widen(hub: Hub, short_dir: Path) -> None:
+    folder = short_dir / "m"
+    folder.mkdir(mode=0o700)
+    machine = Machine(folder, "d-m", config='trusted_proxies = ["127.0.0.1"]\n')
+    await machine.join(hub)
+    async with machine:
+        await hub.until_device("d-m", online=True, ownerOnly=True)
+        far = {"x-forwarded-for": "203.0.113.9"}
+        say = {"mayWiden": True}
+        answer = await machine.http.post("/api/uplink/widening", json=say, headers=far)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "OWNER_NEEDED")
+        joined = {"url": hub.url, "token": "t" * 43, **say}
+        answer = await machine.http.post("/api/uplink", json=joined, headers=far)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "OWNER_NEEDED")
+        answer = await machine.http.post("/api/uplink/widening", json={"mayWiden": False}, headers=far)
+        assert answer.status_code == 200, answer.text
+        answer = await machine.http.post("/api/uplink/widening", json=say)
+        assert (answer.status_code, answer.json()["mayWiden"]) == (200, True), answer.text
+        await hub.until_device("d-m", ownerOnly=False)

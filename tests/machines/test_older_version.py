@@ -26,6 +26,7 @@ def test_what_an_older_daemon_sent_is_understood() -> None:
     assert {DaemonConnected, DeviceStateChanged, AgentsChanged, Reply, SessionOutput} <= kinds
     (hello,) = [frame for frame in frames if isinstance(frame, DaemonConnected)]
     assert hello.features == ()  # so that no command is repeated for it
+    assert not hello.state.owner_only  # it says nothing of it: as before, all is offered
     rows = [row for frame in frames if isinstance(frame, SessionOutput) for row in frame.rows]
     assert all(bytes(row) in RECORDED.read_bytes() for row in rows)
 

@@ -22,6 +22,7 @@ from bascule.model.records import RequestRecord
 from bascule.policy.answer_checks import (
     DENIED,
     MESSAGE_LENGTH,
+    allows_more,
     asked_permission,
     asked_question,
     check_open,
@@ -212,3 +213,24 @@ def test_an_answer_to_a_question_is_refused(given: dict[str, Any], words: str):
     with pytest.raises(InvalidInput) as refused:
         question_answer(QUESTION, command, ANA.name)
     assert refused.value.message == words
+
+
+@pytest.mark.row("R17", "S39")
+@pytest.mark.parametrize(
+    ("kinds", "option", "more"),
+    [
+        (("allow_once", "allow_always", "deny"), "o0", False),
+        (("allow_once", "allow_always", "deny"), "o1", True),
+        (("allow_once", "allow_always", "deny"), None, False),
+        (("allow_always", "deny"), None, True),  # the driver has nothing narrower to choose
+        (("deny",), None, False),
+        ((), None, False),
+        (("allow_once",), "unknown", False),  # refused by its own check
+    ],
+)
+def test_an_allow_that_reaches_further_than_its_request_is_known(
+    kinds: tuple[Any, ...], option: str | None, more: bool
+) -> None:
+    options = tuple(PermissionOption(f"o{n}", kind, kind) for n, kind in enumerate(kinds))
+    asked = PermissionRequested("r", "T", "t", "other", Raw(b"{}"), "0" * 64, options)
+    assert allows_more(asked, option) is more

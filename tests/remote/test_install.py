@@ -52,9 +52,11 @@ async def test_a_machine_behind_ssh_is_installed_joined_and_removed(hub: LiveSer
     assert urlsplit(note["url"]).port in range(FIRST_PORT, FIRST_PORT + PORTS)
     assert all(note["token"] not in call for call in far.calls)
     assert not (far.home / ".ssh").exists()
+    assert note["may_widen"] is False  # unless the person who installs it there says so
     # Once more: it is there already, and its earlier grant is replaced.
-    again = await daemon(hub, far, "install", "--through-ssh", "ana@far")
+    again = await daemon(hub, far, "install", "--through-ssh", "--hub-may-widen", "ana@far")
     assert again.code == 0, again.out + again.err
+    assert json.loads((far.state / "hub.json").read_text())["may_widen"] is True
     assert "is there already" in again.out
     assert len(await machines(hub)) == 1
     # The hub comes back, and so do its tunnel and its machine.

@@ -9,7 +9,13 @@ import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/f
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
 import { deadLink, whenWords } from '../../src/bascule/web/shell/connection/dead_link.js';
-import { chainWords, csvOf, isShown, jsonLinesOf } from '../../src/bascule/web/shell/settings/audit_records.js';
+import {
+  chainWords,
+  csvOf,
+  isShown,
+  jsonLinesOf,
+  placeWords,
+} from '../../src/bascule/web/shell/settings/audit_records.js';
 import { answered } from '../../src/bascule/web/shell/settings/push.js';
 import { browserName } from '../../src/bascule/web/shell/connection/browser_name.js';
 import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
@@ -305,12 +311,18 @@ test('an audit chain is said to hold or to be broken, and where', () => {
   assert.match(broken, /^Broken at record 57: it was changed after it was written\. Compare /);
 });
 
+test('what came by a hub is shown as what that hub says', () => {
+  assert.equal(placeWords({ address: '127.0.0.1' }), '127.0.0.1');
+  assert.equal(placeWords({ address: '127.0.0.1', via: 'office' }), '127.0.0.1, says the hub office');
+  assert.equal(placeWords({ via: 'office' }), 'no address, says the hub office');
+});
+
 test('an audit export runs no formula and keeps each record on its line', () => {
   const record = { action: 'input', actor: '=cmd()', detail: 'a "b",\nc', session_id: null };
   const row = { entry: { n: 7, at: '2026-11-16T15:00:00Z', record }, prev_hash: 'a', hash: 'b' };
   const [head, line, end] = csvOf([row], '-laptop').split('\r\n');
   assert.ok(head.startsWith('n,at,action,actor,grant_id,address,user_agent,') && head.endsWith(',machine'));
-  assert.equal(line, `7,2026-11-16T15:00:00Z,input,'=cmd(),,,,,,,"a ""b"", c",'-laptop`);
+  assert.equal(line, `7,2026-11-16T15:00:00Z,input,'=cmd(),,,,,,,"a ""b"", c",,'-laptop`);
   assert.equal(end, '');
   assert.deepEqual(JSON.parse(jsonLinesOf([row, row]).split('\n')[1]), row);
 });

@@ -1,13 +1,14 @@
 """Guard rails and capability levels in the page: the inbox asks, the owner raises or ends it."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.web.axe import serious
-from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
 
 from bascule.link.frames import DeviceState, DeviceStateChanged
 from bascule.model.commands import AnswerGuard, StartSession
@@ -24,6 +25,8 @@ from bascule.model.events import (
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
+SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440x900", "390x844"])
+WIDER = "document.documentElement.scrollWidth > innerWidth"
 TEXT = "$2.05 of $2.00 are spent for this session: the limit is reached."
 GUARD = GuardAsked("g1", "session_cents", TEXT, 205, 200, cut_short=True)
 
@@ -47,11 +50,16 @@ async def stopped(hub: RunningHub, session: str = "s1", guard: GuardAsked = GUAR
 
 
 @pytest.mark.row("R15")
-async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(hub: RunningHub, browser: Browser) -> None:
+@SIZES
+async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
     await stopped(hub)
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox")
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=size)
     row = tab.page.get_by_role("option", name=re.compile("Limit reached"))
     await expect(row).to_contain_text(TEXT)
+    if size is PHONE:  # the list is a screen of its own
+        await row.click()
     card = tab.page.locator(".guard-card")
     await expect(card).to_contain_text(TEXT)
     await expect(tab.page.locator(".session-bar__name")).to_contain_text("Project only")
@@ -63,20 +71,34 @@ async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(hub: RunningHub, 
     await append(hub.store, "s1", GuardAnswered("g1", "go_on", "ana", 350))
     await expect(card).to_have_count(0)
     await expect(row).to_have_count(0)
+    assert not await tab.page.evaluate(WIDER)
     assert tab.errors == []
 
 
 @pytest.mark.row("R15")
-async def test_on_a_phone_a_loop_can_go_on_or_be_ended_and_others_can_only_end_it(
-    hub: RunningHub, browser: Browser
+@SIZES
+async def test_a_cap_can_be_left_and_the_session_ended(hub: RunningHub, browser: Browser, size: Any) -> None:
+    await stopped(hub)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
+    card = tab.page.locator(".guard-card")
+    await card.get_by_role("button", name="End the session").click()
+    await until(lambda: answers(hub) == [("g1", "end", None)])
+    assert not await tab.page.evaluate(WIDER)
+    assert tab.errors == []
+
+
+@pytest.mark.row("R15")
+@SIZES
+async def test_a_loop_can_go_on_or_be_ended_and_others_can_only_end_it(
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     words = "Bash was called 8 times with the same input, and the same came of it each time."
     await stopped(hub, guard=GuardAsked("g2", "loop", words, 8, 8))
-    operator = await open_tab(browser, hub.url, hub.tokens["operator"], path="/sessions/s1", size=PHONE)
+    operator = await open_tab(browser, hub.url, hub.tokens["operator"], path="/sessions/s1", size=size)
     card = operator.page.locator(".guard-card")
     await expect(card).to_contain_text("Only an owner can let it go on")
     await expect(card.get_by_role("button")).to_have_text(["End the session"])
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=PHONE)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     mine = tab.page.locator(".guard-card")
     await expect(mine).to_contain_text(words)
     assert await serious(tab) == []
@@ -88,12 +110,13 @@ async def test_on_a_phone_a_loop_can_go_on_or_be_ended_and_others_can_only_end_i
 
 
 @pytest.mark.row("R18")
+@SIZES
 async def test_a_start_asks_for_one_of_the_levels_that_its_machine_offers(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     levels = ("read_only", "sandboxed", "project_scoped")
     hub.device.line.receive(DeviceStateChanged(DeviceState(roots=("/code",), levels=levels)))
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], size=size)
     chip = tab.page.locator(".k-level")
     await expect(chip).to_contain_text("Project only")
     await chip.click()

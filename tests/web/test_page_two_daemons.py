@@ -260,9 +260,18 @@ async def test_an_allow_for_the_whole_session_is_the_machines_to_give_and_one_fo
     session, request = await room.asked(room.laptop)
     tab = await open_page(browser, room, f"/sessions/{session}", size)
     ask = tab.page.locator(".request")
-    await ask.locator(".scope:enabled").click()
-    await tab.told("laptop does not let a hub allow more than one request at a time")
+    await expect(ask.locator(".is-primary:enabled")).to_have_count(1)
+    await expect(ask.locator(".scope")).to_have_count(0)
+    await ask.get_by_role("button", name="Only once from here").click()
+    await expect(tab.page.get_by_role("dialog", name="Only once from here")).to_contain_text(
+        "laptop takes an answer for more than one request only on laptop itself"
+    )
     await look(tab, "owner-needed")
+    await tab.page.locator("#ask-title").click()
+    # What the page does not offer is refused, too.
+    longer = {"decision": "allow", "requestId": request.request_id, "remember": True}
+    answer = await room.hub.http.post(f"/api/sessions/{session}/permissions", json=longer)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "OWNER_NEEDED")
     await tab.allow()
     answered = (await room.hub.wait_for(session, PermissionAnswered)).event
     assert isinstance(answered, PermissionAnswered)

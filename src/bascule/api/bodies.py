@@ -180,10 +180,20 @@ class TunnelBody(TunnelNamed, kw_only=True, frozen=True):
 
 
 class JoinBody(Body, kw_only=True, frozen=True):
-    """The hub's address, and the token that it gave this machine."""
+    """The hub's address, and the token that it gave this machine.
+
+    `may_widen`: it may let agents on this machine do more without asking.
+    """
 
     url: Short
     token: Name
+    may_widen: bool = False
+
+
+class WidenBody(Body, kw_only=True, frozen=True):
+    """Whether the hub that this machine has joined may let agents here do more without asking."""
+
+    may_widen: bool
 
 
 class UplinkQuery(Body, kw_only=True, frozen=True):

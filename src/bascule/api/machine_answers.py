@@ -26,6 +26,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     state: Presence = "away"
     last_heard: str | None = None
     paused: bool = False
+    paused_by_owner: bool = False  # on the machine itself, so this hub can't end it
     storage_problem: str | None = None  # why it can store nothing just now
     roots: tuple[str, ...] = ()  # the folders below which its sessions may run, the usual one first
     running: int = 0  # sessions whose agent runs
@@ -34,6 +35,8 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
     starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
     levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
+    # What lets agents do more without asking is set on the machine itself: it refuses that to this hub.
+    owner_only: bool = False
     replaced_by: str = ""  # the device that this machine is now, after it was installed anew
 
 

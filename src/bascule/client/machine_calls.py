@@ -34,9 +34,17 @@ class MachineCalls(Calls):
     async def ping(self) -> None:
         await self._read("ping", {}, dict[str, Any])
 
-    async def join_hub(self, url: str, token: str) -> UplinkStatus:
-        """Have this server's machine connect to another hub."""
-        return await self._command("uplink:join", {"url": url, "token": token}, UplinkStatus)
+    async def join_hub(self, url: str, token: str, *, may_widen: bool = False) -> UplinkStatus:
+        """Have this server's machine connect to another hub.
+
+        `may_widen`: that hub may let agents on the machine do more without asking.
+        """
+        body = {"url": url, "token": token, "mayWiden": may_widen}
+        return await self._command("uplink:join", body, UplinkStatus)
+
+    async def let_hub_widen(self, may_widen: bool) -> UplinkStatus:
+        """Whether the hub that the machine has joined may let agents there do more without asking."""
+        return await self._command("uplink:widen", {"mayWiden": may_widen}, UplinkStatus)
 
     async def leave_hub(self) -> UplinkStatus:
         return await self._command("uplink:leave", {}, UplinkStatus)

@@ -10,6 +10,7 @@ from bascule.commands.request_prompt import (
     read_answer,
     read_permission_answer,
 )
+from bascule.model.errors import BasculeError
 from bascule.model.events import PermissionRequested, QuestionAsked
 
 Asked = PermissionRequested | QuestionAsked
@@ -30,12 +31,14 @@ class Answerer:
             await self._questions(session_id, asked)
 
     async def _permission(self, session_id: str, asked: PermissionRequested) -> None:
-        self._console.say(permission_text(asked, self._console))
-        while (typed := await self._typed(permission_keys(asked))) is not None:
+        machine = await self._only_once(session_id)
+        once = bool(machine)
+        self._console.say(permission_text(asked, self._console, only_once=machine))
+        while (typed := await self._typed(permission_keys(asked, only_once=once))) is not None:
             if typed.strip().lower() == "v":
-                self._console.say(permission_text(asked, self._console, whole=True))
+                self._console.say(permission_text(asked, self._console, whole=True, only_once=machine))
                 continue
-            answer = read_permission_answer(typed, asked)
+            answer = read_permission_answer(typed, asked, only_once=once)
             if answer is None:
                 self._console.say("Nothing was answered. ")
                 continue
@@ -49,6 +52,15 @@ class Answerer:
                 message=answer.message,
             )
             return
+
+    async def _only_once(self, session_id: str) -> str:
+        """The name of a machine that takes one answer for one request from here; empty when it takes more."""
+        try:
+            refusing = {one.device: one.name for one in await self._client.devices() if one.owner_only}
+            device = (await self._client.session(session_id)).device if refusing else ""
+        except BasculeError:  # a token for one session may not look; the machine says itself what it refuses
+            return ""
+        return refusing.get(device, "")
 
     async def _questions(self, session_id: str, asked: QuestionAsked) -> None:
         answers: dict[str, str] = {}

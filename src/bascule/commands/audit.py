@@ -35,6 +35,7 @@ COLUMNS = (
     "request_id",
     "decision",
     "detail",
+    "via",
 )
 
 
@@ -50,6 +51,7 @@ class _Record(msgspec.Struct, frozen=True):
     grant_id: str = ""
     user_agent: str = ""
     request_id: str | None = None
+    via: str = ""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -99,7 +101,8 @@ async def _device(client: Client, named: str | None) -> str | None:
 
 def _words(entry: _Entry) -> str:
     record = entry.record
-    parts = [record.action, record.decision, record.session_id, record.detail, record.address]
+    via = f"by the hub {record.via}" if record.via else ""
+    parts = [record.action, record.decision, record.session_id, record.detail, record.address, via]
     details = "  ".join(one_line(part, 100) for part in parts if part)
     return f"{entry.n:>6}  {one_line(entry.at)}  {one_line(record.actor, 40)}  {details}"
 

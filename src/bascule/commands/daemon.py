@@ -13,7 +13,7 @@ from bascule.api.bodies import PairingBody
 from bascule.client import Client
 from bascule.client.address import ServerFile
 from bascule.client.pairing import ask_to_join, hub_url, outcome
-from bascule.commands import exits
+from bascule.commands import exits, hub_permission
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import running_server, stop_server
 from bascule.config import load
@@ -94,12 +94,21 @@ async def status(args: argparse.Namespace) -> int:
     if server is None:
         where = f" It has joined {note.url}." if note else ""
         print(f"Not running.{where} Start it with: {command_line('daemon', 'start')}")
+        if note is not None:
+            print(hub_permission.stands(settings, note))
         return exits.UNREACHABLE
     print(f"Running at {server.url} (pid {server.pid})")
     if note is None:
         print("Joined no hub.")
         return exits.OK
-    return _tell(await _uplink(settings, wait=0))
+    linked = await _uplink(settings, wait=0)
+    print(_widening(settings, linked))
+    return _tell(linked)
+
+
+def _widening(settings: Settings, linked: UplinkStatus) -> str:
+    configured = settings.starts.hub_may_widen is not None
+    return hub_permission.words(linked.url, may_widen=linked.may_widen, configured=configured)
 
 
 def _as_json(device: Device, server: ServerFile | None, linked: UplinkStatus) -> str:
@@ -115,21 +124,24 @@ async def join(args: argparse.Namespace) -> int:
     settings = load({"data_dir": args.data})
     url = hub_url(args.url)
     prepare(Path(settings.data_dir))
+    may_widen = await hub_permission.chosen(args, settings, url)
     token = sys.stdin.readline().strip() if args.token_stdin else await _pair(settings, url)
     if not token:
         print("Nothing was joined." if not args.token_stdin else "No token came on stdin.", file=sys.stderr)
         return exits.REFUSED
     if running_server(settings.data_dir) is not None:
         async with await Client.local(settings.data_dir) as client:
-            await client.join_hub(url, token)
+            await client.join_hub(url, token, may_widen=may_widen)
     else:
-        write_hub_note(Path(settings.data_dir), HubNote(url, token))
+        write_hub_note(Path(settings.data_dir), HubNote(url, token, may_widen))
         if args.no_start:
             print(f"Joined. Connect with: {command_line('daemon', 'start')}")
             return exits.OK
         if await _start(settings) is None:
             return exits.FAILED
-    return _tell(await _uplink(settings))
+    linked = await _uplink(settings)
+    print(_widening(settings, linked))
+    return _tell(linked)
 
 
 async def _pair(settings: Settings, url: str) -> str:

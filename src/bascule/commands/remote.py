@@ -28,7 +28,7 @@ def _step(text: str) -> None:
 async def install(args: argparse.Namespace) -> int:
     """Each step is printed; when one fails, those before it are undone."""
     async with await connected(args) as client, Ssh(args.host) as ssh:
-        installing = Installing(client, Far(ssh), args.through_ssh)
+        installing = Installing(client, Far(ssh), args.through_ssh, args.hub_may_widen)
         try:
             url = await _chosen_url(client, args)
             await installing.run(url)
@@ -62,8 +62,9 @@ async def _chosen_url(client: Client, args: argparse.Namespace) -> str:
 
 
 class Installing:
-    def __init__(self, client: Client, far: Far, through_ssh: bool) -> None:
+    def __init__(self, client: Client, far: Far, through_ssh: bool, may_widen: bool) -> None:
         self._client, self._far, self._through_ssh = client, far, through_ssh
+        self._may_widen = ["--hub-may-widen"] if may_widen else []
         self._host = far.ssh.host
         self._undo: list[tuple[str, Undo]] = []
 
@@ -158,7 +159,8 @@ class Installing:
         self._undo.append(("take back its grant", lambda: self._client.revoke_grant(made.grant.id)))
         self._undo.append(("leave this hub", lambda: self._far.bascule("daemon", "leave")))
         _step(f"join {url}")
-        ran = await self._far.bascule("daemon", "join", url, "--token-stdin", data=f"{made.token}\n".encode())
+        words = ["daemon", "join", url, "--token-stdin", *self._may_widen]
+        ran = await self._far.bascule(*words, data=f"{made.token}\n".encode())
         if ran.code != 0:
             raise RemoteFailed(f"It did not connect: {ran.said}")
         for grant_id in earlier:

@@ -17,6 +17,7 @@ from bascule.policy.visible import has_hidden, visible
 SHOWN = 6000  # characters before the middle is left out; `v` shows it
 Paint = Callable[[str, Style], str]
 KEYS = "y allow once, s allow for this session, n [reason] deny"
+ONCE_KEYS = "y allow once, n [reason] deny"
 PLAN_KEYS = "y approve, n [what to change] keep planning"
 
 
@@ -32,8 +33,13 @@ class TypedAnswer(Struct, frozen=True):
 # Permissions ----------------------------------------------------------------------------------------
 
 
-def permission_text(asked: PermissionRequested, terminal: Console, *, whole: bool = False) -> str:
-    """The request with the exact input, every hidden character written out."""
+def permission_text(
+    asked: PermissionRequested, terminal: Console, *, whole: bool = False, only_once: str = ""
+) -> str:
+    """The request with the exact input, every hidden character written out.
+
+    `only_once`: the machine that takes one answer for one request from here.
+    """
     value = _value(asked)
     lines = [terminal.style(f"Permission: {named(flat(asked.tool), flat(asked.title))}", "bold")]
     said = [asked.tool, asked.title, asked.note, asked.blocked_path or "", *_strings(value)]
@@ -46,7 +52,9 @@ def permission_text(asked: PermissionRequested, terminal: Console, *, whole: boo
         lines.append(f"  path: {flat(asked.blocked_path)}")
     if asked.note and not _shown_already(asked, value):
         lines.append(terminal.style(f"  the agent says: {flat(asked.note)}", "dim"))
-    for number, option in enumerate(lasting_options(asked), 1):
+    if only_once:
+        lines.append(terminal.style(f"  {only_once_words(only_once)}", "dim"))
+    for number, option in enumerate(() if only_once else lasting_options(asked), 1):
         reach = f" ({flat(option.scope)})" if option.scope else ""
         lines.append(f"  a{number} = {flat(option.name)}{reach}")
     return "\n".join(lines) + "\n"
@@ -70,13 +78,25 @@ def lasting_options(asked: PermissionRequested) -> list[PermissionOption]:
     return [option for option in asked.options if option.kind == "allow_always"]
 
 
-def permission_keys(asked: PermissionRequested) -> str:
-    more = ", a1… as listed" if lasting_options(asked) else ""
+def only_once_words(device: str) -> str:
+    """Why no more than this request can be allowed from here, and what to do."""
+    name = flat(device)
+    return (
+        f"{name} takes an answer for more than one request only on {name} itself; "
+        "or let this hub, with `bascule daemon hub-may-widen yes` there."
+    )
+
+
+def permission_keys(asked: PermissionRequested, *, only_once: bool = False) -> str:
+    more = ", a1… as listed" if lasting_options(asked) and not only_once else ""
     more += "; a reason after n is sent as your next message" if asked.reason_follows else ""
-    return f"[{PLAN_KEYS if asked.kind == 'plan' else KEYS}{more}, v view all] "
+    keys = PLAN_KEYS if asked.kind == "plan" else ONCE_KEYS if only_once else KEYS
+    return f"[{keys}{more}, v view all] "
 
 
-def read_permission_answer(typed: str, asked: PermissionRequested) -> TypedAnswer | None:
+def read_permission_answer(
+    typed: str, asked: PermissionRequested, *, only_once: bool = False
+) -> TypedAnswer | None:
     """The answer a line means; None when it means none. An empty line never allows."""
     word, _, rest = typed.strip().partition(" ")
     word, rest = word.lower(), rest.strip()
@@ -87,6 +107,8 @@ def read_permission_answer(typed: str, asked: PermissionRequested) -> TypedAnswe
     if word in ("y", "yes"):
         once = next((option.option_id for option in asked.options if option.kind == "allow_once"), None)
         return TypedAnswer("allow", option=once)
+    if only_once:
+        return None
     if word == "s" and asked.kind != "plan":
         return TypedAnswer("allow", remember=True)
     lasting = lasting_options(asked)

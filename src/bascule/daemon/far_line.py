@@ -25,7 +25,7 @@ class FarLine:
         self, host: Host, store: SourceStore, tapes: Tapes, send: Send, close: Callable[[str], None]
     ) -> None:
         self._store, self._close = store, close
-        self._streams = TapeStreams(tapes, send)
+        self._streams = TapeStreams(tapes, send, lambda: self._host.via)
         self._outflow = Outflow(store, lambda frame, priority: send(frame, Priority(priority)), close)
         self._audit = AuditOutflow(store, send, close)
         self._starting: asyncio.Task[None] | None = None

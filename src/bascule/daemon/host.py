@@ -67,6 +67,7 @@ class Host:
         limits: LimitsBook | None = None,
         notices: StartNotices | None = None,
         starts_by_itself: Callable[[], bool] | None = None,
+        hub_may_widen: Callable[[], bool] | None = None,
     ) -> None:
         inputs = Inputs(
             OwnLogs(store, device.id),
@@ -92,14 +93,15 @@ class Host:
         self._parts = parts = build_parts(inputs, self._calls(), self._one_at_a_time)
         self.sessions, self.tapes = parts.sessions.live, parts.tapes
         self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
-        self._owner = OwnerCheck(inputs.store, settings.starts, device, parts.handlers)
+        may_widen = hub_may_widen or (lambda: settings.starts.hub_may_widen is True)
+        self._owner = OwnerCheck(inputs.store, may_widen, device, parts.handlers)
         self._once = IdempotencyKeys(inputs.store, steady)
         self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
         self._boot = secrets.token_hex(8)
         self._attempts = 0
         self._lines: list[HostLine] = []
-        self._sent_state = DeviceState()
+        self._sent_states: dict[HostLine, DeviceState] = {}
         self._look_at_service = starts_by_itself
         self._starts_by_itself: bool | None = None
         self._looks = False  # whether the state is about to be looked at
@@ -112,7 +114,7 @@ class Host:
             self._run_approved,
             self._check_start,
             self._end_at_machine,
-            self._look_at_state,
+            self.look_at_state,
             lambda envelope: self._owner.why_not(envelope),
         )
         return Calls(self._check_storage, self._tell, self._go_on, starts)
@@ -125,7 +127,7 @@ class Host:
     def _listen(self) -> None:
         listeners = (*self._parts.sessions.listeners(), self._committed)
         self._stop_listening = [self._store.listen(listener) for listener in listeners]
-        self._stop_listening.append(self._store.watch_storage(self._look_at_state))
+        self._stop_listening.append(self._store.watch_storage(self.look_at_state))
 
     async def close(self) -> None:
         await self._asks.close()
@@ -158,28 +160,29 @@ class Host:
             boot=self._boot,
             attempt=self._attempts,
             store=self._link_name,
-            state=self._state(),
+            state=self._state(line),
             clock=self._clock(),
         )
-        self._sent_state = hello.state
+        self._sent_states[line] = hello.state
         line.send(hello)
         return line
 
     def _welcomed(self, line: HostLine) -> None:
-        line.send(DeviceStateChanged(self._state()))
+        line.send(DeviceStateChanged(self._state(line)))
         self._do_later(self._tell_versions(line), "agent versions")
         if self._look_at_service is not None:
             self._do_later(self._tell_service(self._look_at_service), "service")
 
     def _left(self, line: HostLine) -> None:
         self._lines.remove(line)
+        self._sent_states.pop(line, None)
 
     async def _tell_versions(self, line: HostLine) -> None:
         line.send(AgentsChanged(await self._machine.agents()))
 
     async def _tell_service(self, look: Callable[[], bool]) -> None:
         self._starts_by_itself = await asyncio.to_thread(look)
-        self._look_at_state()
+        self.look_at_state()
 
     def _tell(self, frame: AnyFrame) -> None:
         """News go to every hub."""
@@ -193,22 +196,26 @@ class Host:
 
     # This machine's state
 
-    def _state(self) -> DeviceState:
+    def _state(self, line: HostLine) -> DeviceState:
+        """What one hub is told: another machine's may do less than our own."""
+        owner_only = self._owner.refuses(far=line.far)
         return DeviceState(
             paused=self._machine.paused,
+            paused_by_owner=owner_only and self._machine.paused_here,
             storage_problem=self._store.storage_problem,
             roots=tuple(self._launcher.roots),
             levels=self._launcher.levels,
             running=sum(session.ledger.live for session in self.sessions.live.values()),
             starts=self._gate.state,
             starts_by_itself=self._starts_by_itself,
+            owner_only=owner_only,
         )
 
     def _committed(self, committed: Committed) -> None:
         if committed.changed:
-            self._look_at_state()
+            self.look_at_state()
 
-    def _look_at_state(self) -> None:
+    def look_at_state(self) -> None:
         """Soon, and once for all that happens until then."""
         if not self._looks and self._lines:
             self._looks = True
@@ -216,10 +223,11 @@ class Host:
 
     def _tell_state(self) -> None:
         self._looks = False
-        state = self._state()
-        if state != self._sent_state:
-            self._sent_state = state
-            self._tell(DeviceStateChanged(state))
+        for line in list(self._lines):
+            state = self._state(line)
+            if state != self._sent_states.get(line):
+                self._sent_states[line] = state
+                line.send(DeviceStateChanged(state))
 
     # Commands
 
@@ -234,14 +242,12 @@ class Host:
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             return Reply(ask.ask, refusal=report(log, type(ask.command).__name__, error))
         finally:
-            self._look_at_state()
+            self.look_at_state()
         return Reply(ask.ask, Raw(result))
 
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
         handler = self._handlers.of(envelope.command)
-        if not handler.begins:  # the gate looks at those that begin an agent
-            await self._owner.check(envelope)
         if handler.stores:
             self._check_storage()
         if handler.reads:
@@ -257,6 +263,8 @@ class Host:
 
     async def _begin(self, handler: Handler, envelope: Envelope[Any]) -> Struct:
         if not handler.begins:
+            # Here and not before: what a command widens may change while its key is looked up.
+            await self._owner.check(envelope)
             return await handler.run(envelope)
         self._machine.check_not_paused()
         return await self._gate.admit(envelope)

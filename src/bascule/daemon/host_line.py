@@ -42,7 +42,7 @@ class HostLine:
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                self._asks.take(self, replace(frame, by=replace(frame.by, via=self._via)))
+                self._asks.take(self, replace(frame, by=replace(frame.by, via=self.via)))
             case Cancel():
                 self._asks.cancel(self, frame.ask)
             case Ping():
@@ -59,7 +59,7 @@ class HostLine:
                 self.ignore(type(frame).__name__)
 
     @property
-    def _via(self) -> str:
+    def via(self) -> str:
         """Which hub asks: this side says it, not the hub. Empty for the one in this process."""
         return ((self.welcome.name if self.welcome else "") or "a hub") if self.far else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
+from bascule.agents.command import asks_in
 from bascule.agents.locate import find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, FoundProgram
@@ -100,6 +101,7 @@ class InstalledAgents:
             install=str(problem.fields.get("install") or "") if problem else "",
             demo=spec.demo,
             modes=tuple(spec.modes_of(first)),
+            asking_modes=tuple(one for one in spec.modes_of(first) if asks_in(spec, first.name, one)),
             drivers=tuple(ways) or tuple(driver.name for driver in spec.drivers),
             skips_permissions=any(driver.skip_permissions for driver in spec.drivers),
             forks=first.forks,

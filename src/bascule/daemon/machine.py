@@ -150,9 +150,12 @@ class Machine:
         self._pause_mark.write_text(PAUSED_BY_HUB if by_hub else "")
 
     def _widened_by_resuming(self, command: PauseDevice) -> str:
-        if command.paused or not self.paused or self._pause_mark.read_text() == PAUSED_BY_HUB:
-            return ""
-        return "end a pause that was made there"
+        return "end a pause that was made there" if not command.paused and self.paused_here else ""
+
+    @property
+    def paused_here(self) -> bool:
+        """By its own person, so only they can end it."""
+        return self.paused and self._pause_mark.read_text() != PAUSED_BY_HUB
 
     @property
     def paused(self) -> bool:

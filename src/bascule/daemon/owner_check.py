@@ -1,27 +1,31 @@
 """Refuses what a hub elsewhere may not do: widen what agents do on this machine without asking."""
 
+from collections.abc import Callable
 from typing import Any
 
 from bascule.daemon.device import Device
 from bascule.daemon.handlers import Handlers
 from bascule.model.commands import Envelope
 from bascule.model.errors import OwnerNeeded
-from bascule.model.settings import StartsSettings
 from bascule.store.base import AuditRecord
 from bascule.store.protocols import DaemonStore
 
 
 class OwnerCheck:
-    """Only `hub_may_widen` of this machine's own settings counts, and the line by which a command came."""
+    """Only what this machine's own person has set counts, and the line by which a command came."""
 
     def __init__(
-        self, store: DaemonStore, settings: StartsSettings, device: Device, handlers: Handlers
+        self, store: DaemonStore, may_widen: Callable[[], bool], device: Device, handlers: Handlers
     ) -> None:
-        self._store, self._settings, self._device, self._handlers = store, settings, device, handlers
+        self._store, self._may_widen, self._device, self._handlers = store, may_widen, device, handlers
+
+    def refuses(self, *, far: bool) -> bool:
+        """Whether a line's hub is refused all that widens."""
+        return far and not self._may_widen()
 
     def why_not(self, envelope: Envelope[Any]) -> str:
         """The refusal, in words; empty when the command may be carried out."""
-        if not envelope.by.via or self._settings.hub_may_widen:
+        if not self.refuses(far=bool(envelope.by.via)):
             return ""
         widened = self._handlers.of(envelope.command).widens(envelope.command)
         if not widened:
@@ -29,7 +33,7 @@ class OwnerCheck:
         here = self._device.name
         return (
             f"{here} does not let a hub {widened}. Do it on {here} itself, in its page or with `bascule`; "
-            "or set `hub_may_widen = true` under [starts] in its config.toml."
+            "or let this hub, with `bascule daemon hub-may-widen yes` there."
         )
 
     async def check(self, envelope: Envelope[Any]) -> None:

@@ -1,6 +1,7 @@
 """Handles commands for sessions: running, waiting for their agent, or ended."""
 
 import dataclasses
+import logging
 from collections.abc import Callable
 from typing import get_args
 
@@ -40,6 +41,7 @@ from bascule.model.errors import (
     RequestWithdrawn,
     SessionNotFound,
     SessionOver,
+    StorageFailed,
     StoreDamaged,
 )
 from bascule.model.events import AnyEvent, ArchivedChanged, TitleChanged
@@ -49,7 +51,10 @@ from bascule.session.ledger import Ledger
 from bascule.session.repeated_answers import is_repeated
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor
+from bascule.store.base import AuditRecord
 from bascule.store.protocols import DaemonStore
+
+log = logging.getLogger(__name__)
 
 
 class SessionCommands:
@@ -122,7 +127,17 @@ class SessionCommands:
                 ending = terminal.end("closed", by)
                 if ending is not None:
                     await ending
+        await self._audit_end(envelope)
         return Done()
+
+    async def _audit_end(self, envelope: Envelope[EndSession]) -> None:
+        """Who asked for it. That its agent is gone is a record of its own."""
+        try:
+            await self._store.audit(
+                [AuditRecord.of(envelope.by, "session_ended", envelope.command.session_id, "asked for")]
+            )
+        except StorageFailed as error:  # it ends all the same
+            log.warning("who ended a session is not in the audit log: %s", error.message)
 
     async def _reach(self, envelope: Envelope[LiveCommand]) -> Done:
         """A session with a process; or what may be done in one without."""

@@ -302,6 +302,7 @@ class StartGate:
             by.user_agent,
             decision=decision,
             detail=detail,
+            via=by.via,
         )
         await self._store.audit([record])
 

@@ -17,13 +17,12 @@ def described(
 ) -> WaitingStart:
     command, by = envelope.command, envelope.by
     what, folder = _what(command)
-    prompt = " ".join(prompt_of(command).split())
     return WaitingStart(
         id=start_id,
         session_id=session_of(command),
         what=what[:LONGEST],
         folder=folder[:LONGEST],
-        words=prompt if len(prompt) <= FIRST_WORDS else f"{prompt[:FIRST_WORDS]}…",
+        words=_words(command),
         by=by.name[:LONGEST],
         browser=browser_words(by.user_agent),
         address=by.address[:LONGEST],
@@ -35,6 +34,16 @@ def described(
     )
 
 
+def _words(command: Command[Any]) -> str:
+    """The beginning of the prompt, and how much of it is not shown: that could be anything."""
+    prompt = " ".join(prompt_of(command).split())
+    images = len(command.images) if isinstance(command, StartSession | StartComparison) else 0
+    more = [f"{len(prompt) - FIRST_WORDS} more characters"] if len(prompt) > FIRST_WORDS else []
+    more += [f"{images} image{'s' if images > 1 else ''}"] if images else []
+    shown = f"{prompt[:FIRST_WORDS]}…" if len(prompt) > FIRST_WORDS else prompt
+    return f"{shown} (and {', '.join(more)})".strip() if more else shown
+
+
 def _what(command: Command[Any]) -> tuple[str, str]:
     """What would run, and where."""
     match command:
@@ -43,6 +52,7 @@ def _what(command: Command[Any]) -> tuple[str, str]:
             modes += ["a terminal"] if command.driver == "terminal" else []
             modes += [command.options.mode] if command.options.mode else []
             modes += ["asking nothing"] if command.options.skip_permissions else []
+            modes += ["continues a conversation"] if command.resume else []
             return f"{command.agent} ({', '.join(modes)})", command.cwd
         case StartComparison():
             agents = ", ".join(one.agent for one in command.entrants[:5])

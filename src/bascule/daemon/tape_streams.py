@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import get_args
 
+from msgspec.structs import replace
+
 from bascule.link.frames import AnyFrame
 from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
 from bascule.link.tape_frames import (
@@ -40,15 +42,17 @@ Send = Callable[[AnyFrame], None]
 
 
 class TapeStreams:
-    """The tapes that one hub reads over one connection."""
+    """The tapes that one hub reads over one connection. `via` names that hub: who types is what it says."""
 
-    def __init__(self, tapes: Tapes, send: Send) -> None:
-        self._tapes, self._send = tapes, send
+    def __init__(self, tapes: Tapes, send: Send, via: Callable[[], str]) -> None:
+        self._tapes, self._send, self._via = tapes, send, via
         self._streams: dict[int, TapeStream] = {}
         self._opening: dict[int, asyncio.Task[None]] = {}
         self._early: dict[int, list[TapeFrame]] = {}  # for tapes that are being opened
 
     def receive(self, frame: TapeFrame) -> None:
+        if isinstance(frame, TapeTyped | TakeSeat):
+            frame = replace(frame, by=replace(frame.by, via=self._via()))
         if isinstance(frame, OpenTape):
             self._early[frame.tape] = []
             self._opening[frame.tape] = asyncio.create_task(self._open(frame), name=f"tape {frame.tape}")

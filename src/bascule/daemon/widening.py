@@ -31,7 +31,7 @@ from bascule.model.commands import (
     WithdrawPrompt,
 )
 from bascule.model.events import PermissionMode
-from bascule.policy.answer_checks import asked_permission
+from bascule.policy.answer_checks import allows_more, asked_permission
 from bascule.session.supervisor import Supervisor
 
 MODE = "choose a mode in which agents do things without asking"
@@ -103,10 +103,9 @@ class SessionWidening:
             return REMEMBER
         live = self._sessions.live.get(command.session_id)
         request = live.ledger.requests.get(command.request_id) if isinstance(live, Supervisor) else None
-        if command.option is None or request is None or request.kind != "permission":
+        if request is None or request.kind != "permission":
             return ""
-        kinds = {one.option_id: one.kind for one in asked_permission(request).options}
-        return REMEMBER if kinds.get(command.option) == "allow_always" else ""
+        return REMEMBER if allows_more(asked_permission(request), command.option) else ""
 
     def _by_guard(self, command: AnswerGuard) -> str:
         live = self._sessions.live.get(command.session_id)

@@ -65,6 +65,7 @@ class DeviceList:
             state=presence,
             last_heard=self._last_heard(record, line),
             paused=state.paused,
+            paused_by_owner=state.paused_by_owner,
             storage_problem=state.storage_problem or self.hub_problem(),
             roots=state.roots,
             running=state.running,
@@ -74,6 +75,7 @@ class DeviceList:
             starts_by_itself=state.starts_by_itself,
             starts=state.starts,
             levels=state.levels,
+            owner_only=state.owner_only,
         )
 
     def _last_heard(self, record: DeviceRecord, line: DeviceLine | None) -> str | None:

@@ -60,12 +60,15 @@ class DeviceState(Struct, frozen=True, omit_defaults=True):
     """What a device says of itself, and says again when it changes."""
 
     paused: bool = False
+    paused_by_owner: bool = False  # on the machine itself, so this hub can't end it
     storage_problem: str | None = None
     roots: tuple[str, ...] = ()
     running: Whole = 0  # sessions whose agent runs
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
     starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
     levels: tuple[Capability, ...] = ("full",)  # that a start may ask for there, the least first
+    # What lets agents do more without asking is set on the machine itself: it refuses that to this hub.
+    owner_only: bool = False
 
 
 # Up: daemon to hub

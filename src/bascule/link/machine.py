@@ -25,6 +25,7 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     demo: bool = False
     models: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    asking_modes: tuple[str, ...] = ()  # those of `modes` in which it asks before it acts
     drivers: tuple[str, ...] = ()  # the ways it can be talked to here, the preferred one first
     signed_in: Literal["yes", "no", "unknown"] | None = None  # None: it needs no login, or nobody looked yet
     login: str = ""  # what a person types to sign in

@@ -16,6 +16,7 @@ class UplinkStatus(Struct, frozen=True, rename="camel", omit_defaults=False):
     since: float | None = None  # that it is in this state
     heard_at: float | None = None  # when the hub last said something
     message: str = ""
+    may_widen: bool = False  # it may let agents here do more without asking
 
 
 class UplinkControl(Protocol):
@@ -24,8 +25,13 @@ class UplinkControl(Protocol):
     @property
     def status(self) -> UplinkStatus: ...
 
-    async def join(self, url: str, token: str) -> None:
+    async def join(self, url: str, token: str, *, may_widen: bool = False) -> None:
         """Keep the address and connect from now on; an earlier hub is left."""
+        ...
+
+    def let_widen(self, may_widen: bool) -> None:
+        """Whether the hub may let agents here do more without asking. Raises `InvalidInput` where the config
+        file says otherwise."""
         ...
 
     async def leave(self) -> None: ...

@@ -132,10 +132,10 @@ class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ceiling: Capability = "full"
     """Highest capability level of a session here: `read_only`, `sandboxed`, `project_scoped` or `full`; also
     the level of a start that asks for none."""
-    hub_may_widen: bool = False
+    hub_may_widen: bool | None = None
     """Let a hub that this machine has joined widen what agents do here without asking: rules that allow,
-    trusted folders, modes that allow by themselves, higher limits, prompt files. Off, these are set on this
-    machine only."""
+    trusted folders, modes that allow by themselves, higher limits, prompt files. `false`: these are set on
+    this machine only. Not set: as was answered when it joined (`bascule daemon hub-may-widen`), else no."""
     readable: tuple[str, ...] = ()
     """More folders and files that agents below `full` may read, such as `~/.cargo`."""
     writable: tuple[str, ...] = ()

@@ -71,6 +71,15 @@ def permission_answer(asked: PermissionRequested, command: AnswerPermission, by:
     )
 
 
+def allows_more(asked: PermissionRequested, option: str | None) -> bool:
+    """Whether an allow with this option is for more than the one request. Without one a driver takes the
+    narrowest that is offered, which may be a lasting one."""
+    kinds = {one.option_id: one.kind for one in asked.options}
+    if option is not None:
+        return kinds.get(option) == "allow_always"
+    return "allow_always" in kinds.values() and "allow_once" not in kinds.values()
+
+
 def question_answer(asked: QuestionAsked, command: AnswerQuestion, by: str) -> QuestionAnswered:
     """The fact this command becomes: answers to questions that were asked, or a refusal in words."""
     _check_message(command.message)

@@ -201,12 +201,14 @@ async def _answer_question(
 async def _find(supervisor: Supervisor, request_id: str, store: DaemonStore) -> RequestRecord | None:
     """The request: from memory while it can be answered, else from the store, to say why not.
 
-    Nothing may be awaited between this look-up and the answer, so an open one is never read from the store.
+    Nothing may be awaited between this look-up and the answer, so an open one is never read from the store:
+    it opened meanwhile, and nobody had seen it when they answered.
     """
     known = supervisor.ledger.requests.get(request_id)
     if known is not None:
         return known
-    return await store.request(supervisor.ledger.record.session_id, request_id)
+    stored = await store.request(supervisor.ledger.record.session_id, request_id)
+    return None if stored is not None and stored.state == "open" else stored
 
 
 async def _interrupt(supervisor: Supervisor, command: Interrupt, by: Actor) -> None:

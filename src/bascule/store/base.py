@@ -62,11 +62,13 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
     decision: str | None = None
     input_sha256: str | None = None
     detail: str = ""
+    via: str = ""  # the hub on another machine that said all this of who asked
 
     @staticmethod
     def of(by: Actor, action: AuditAction, session_id: str | None = None, detail: str = "") -> "AuditRecord":
         """A record of `by`'s action, with their grant, address and user agent."""
-        return AuditRecord(action, by.name, session_id, by.grant_id, by.address, by.user_agent, detail=detail)
+        who = (by.name, session_id, by.grant_id, by.address, by.user_agent)
+        return AuditRecord(action, *who, detail=detail, via=by.via)
 
 
 class StoredReply(Struct, frozen=True):

@@ -1,5 +1,7 @@
 """The arguments of the commands that start the server and look after this machine."""
 
+from argparse import BooleanOptionalAction
+
 from bascule.commands.arguments.declare import Commands, add, group, lazily
 
 
@@ -74,6 +76,19 @@ def add_machine(commands: Commands) -> None:
     join.add_argument("url", metavar="URL", help="address of the hub, such as https://hub.example")
     join.add_argument("--token-stdin", action="store_true", help="read a token from stdin, instead of a code")
     join.add_argument("--no-start", action="store_true", help="do not start the server now")
+    join.add_argument(
+        "--hub-may-widen",
+        action=BooleanOptionalAction,
+        help="whether the hub may let agents here do more without asking (a person at a terminal is asked)",
+    )
+    widen = add(
+        actions,
+        "hub-may-widen",
+        "say whether the hub may let agents here do more without asking",
+        lazily("hub_permission", "change"),
+        talks=False,
+    )
+    widen.add_argument("answer", choices=["yes", "no"])
     add(actions, "leave", "leave the hub", lazily("daemon", "leave"), talks=False)
     install = add(
         actions, "install", "set another machine up over ssh, and let it in", lazily("remote", "install")
@@ -81,6 +96,9 @@ def add_machine(commands: Commands) -> None:
     install.add_argument("host", metavar="USER@HOST")
     install.add_argument(
         "--hub-url", metavar="URL", help="address by which that machine reaches this hub (public_url)"
+    )
+    install.add_argument(
+        "--hub-may-widen", action="store_true", help="let this hub widen there what agents do without asking"
     )
     install.add_argument(
         "--through-ssh", action="store_true", help="it can't reach this hub: keep a tunnel over ssh"

@@ -1,10 +1,12 @@
 """This machine's connection to another hub: join, leave, and how it stands. For its own command line."""
 
-from bascule.api.bodies import JoinBody, UplinkQuery
+from bascule.api.bodies import JoinBody, UplinkQuery, WidenBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.link.uplink import UplinkControl, UplinkStatus
-from bascule.model.errors import NotSupported
+from bascule.model.errors import NotSupported, OwnerNeeded
+from bascule.policy.start_approval import is_remote
+from bascule.store.base import AuditRecord
 
 
 async def status(call: Call[UplinkQuery]) -> UplinkStatus:
@@ -15,8 +17,32 @@ async def status(call: Call[UplinkQuery]) -> UplinkStatus:
 
 async def join(call: Call[JoinBody]) -> UplinkStatus:
     uplink = _of(call)
-    await uplink.join(call.body.url, call.body.token)
+    _check_here(call, call.body.may_widen)
+    await uplink.join(call.body.url, call.body.token, may_widen=call.body.may_widen)
+    await _note_widening(call, call.body.url, call.body.may_widen)
     return uplink.status
+
+
+async def widen(call: Call[WidenBody]) -> UplinkStatus:
+    uplink = _of(call)
+    _check_here(call, call.body.may_widen)
+    uplink.let_widen(call.body.may_widen)
+    await _note_widening(call, uplink.status.url, call.body.may_widen)
+    return uplink.status
+
+
+def _check_here(call: AnyCall, may_widen: bool) -> None:
+    """A browser elsewhere may be a stolen one; no hub can send this at all."""
+    if may_widen and is_remote(call.by):
+        raise OwnerNeeded(
+            "Only somebody at this machine lets its hub widen: bascule daemon hub-may-widen yes"
+        )
+
+
+async def _note_widening(call: AnyCall, url: str, may_widen: bool) -> None:
+    words = "may" if may_widen else "may not"
+    detail = f"the hub {url} {words} let agents here do more without asking"
+    await call.hub.store.audit([AuditRecord.of(call.by, "mode", detail=detail)])
 
 
 async def leave(call: AnyCall) -> UplinkStatus:
@@ -51,6 +77,16 @@ OPERATIONS = (
         answer=UplinkStatus,
         run=join,
         summary="Connect this machine to a hub",
+    ),
+    Operation(
+        name="uplink:widen",
+        method="POST",
+        path="/api/uplink/widening",
+        need="owner",
+        body=WidenBody,
+        answer=UplinkStatus,
+        run=widen,
+        summary="Say whether the hub may let agents on this machine do more without asking",
     ),
     Operation(
         name="uplink:leave",

@@ -725,6 +725,7 @@ export interface AgentInfo {
   demo?: boolean;
   models?: string[];
   modes?: string[];
+  asking_modes?: string[];
   drivers?: string[];
   signed_in?: 'yes' | 'no' | 'unknown' | null;
   login?: string;
@@ -746,6 +747,7 @@ export interface AuditRecord {
   decision?: string | null;
   input_sha256?: string | null;
   detail?: string;
+  via?: string;
 }
 
 export interface Empty {
@@ -906,6 +908,7 @@ export interface DeviceStatus {
   state: 'online' | 'stale' | 'away';
   lastHeard: string | null;
   paused: boolean;
+  pausedByOwner: boolean;
   storageProblem: string | null;
   roots: string[];
   running: number;
@@ -914,6 +917,7 @@ export interface DeviceStatus {
   startsByItself: boolean | null;
   starts: StartsState;
   levels: ('read_only' | 'sandboxed' | 'project_scoped' | 'full')[];
+  ownerOnly: boolean;
   replacedBy: string;
 }
 
@@ -1850,6 +1854,7 @@ export interface TakenUp {
 export interface JoinBody {
   url: string;
   token: string;
+  mayWiden?: boolean;
 }
 
 export interface UplinkStatus {
@@ -1859,10 +1864,15 @@ export interface UplinkStatus {
   since: number | null;
   heardAt: number | null;
   message: string;
+  mayWiden: boolean;
 }
 
 export interface UplinkQuery {
   wait?: number;
+}
+
+export interface WidenBody {
+  mayWiden: boolean;
 }
 
 export interface UsageSums {
@@ -2889,6 +2899,7 @@ export interface Operations {
   'uplink:join': { body: JoinBody; answer: UplinkStatus };
   'uplink:leave': { body: Empty; answer: UplinkStatus };
   'uplink:show': { body: UplinkQuery; answer: UplinkStatus };
+  'uplink:widen': { body: WidenBody; answer: UplinkStatus };
   'usage:show': { body: Empty; answer: UsageSums };
 }
 

@@ -251,13 +251,17 @@ function wordsFor(kind, state, device, now) {
     case 'disk':
       return { word: storageWord(device.storageProblem ?? ''), more: device.storageProblem ?? '' };
     case 'paused':
-      return { word: 'paused', more: 'It takes no new sessions. Those that run go on.' };
+      return { word: 'paused', more: `It takes no new sessions. Those that run go on.${endOfPause(device)}` };
     case 'clock':
       return { word: 'clock is off', more: clockWords(device.skewMs ?? 0) };
     default:
       return { word: 'connected', more: '' };
   }
 }
+
+/** @param {Device} device */
+const endOfPause = ({ name, pausedByOwner }) =>
+  pausedByOwner ? ` It was paused on ${name} itself; there, “bascule daemon resume” ends that.` : '';
 
 /**
  * What can't be written: the hub's database or a machine's disk.

@@ -4,6 +4,7 @@ import { newKey } from '../../js/api.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
+import { refusingStart } from '../owner_only.js';
 import { agentLetter, menu } from '../parts.js';
 import { MAX_AGENTS } from './comparison.js';
 
@@ -53,6 +54,12 @@ export function severalAgents(app, again) {
      */
     chosen: (usable, first) => usable.filter((one) => one !== first && others.has(one.name)),
     alone: () => alone && others.size === 0,
+    /**
+     * The machine that takes no start in a mode that allows from here. One for several agents can’t be signed.
+     * @param {import('../start/chips.js').Choices} chosen
+     */
+    refuses: ({ usable, agent, device, refuses }) =>
+      usable.some((one) => one !== agent && others.has(one.name)) ? refusingStart(device, false) : refuses,
     /**
      * @param {import('../../js/types.d.ts').AgentInfo[]} usable
      * @param {import('../../js/types.d.ts').AgentInfo} first

@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { MODE_WORDS } from '../../js/format.js';
 import { agentOf } from '../machines.js';
+import { allowsByItself, asksIn, onlyThere, refusing } from '../owner_only.js';
 import { menu } from '../parts.js';
 import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
@@ -62,15 +63,23 @@ const modeButton = (now, choices, said = []) =>
 
 /**
  * @param {PermissionMode | null} now
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes no mode that allows from here
  * @param {(mode: PermissionMode) => void} choose
  */
-const ourModes = (now, choose) =>
+const ourModes = (now, refuses, choose) =>
   /** @type {[PermissionMode, string][]} */ (Object.entries(MODE_WORDS)).map(([value, label]) => ({
     label,
-    note: MODE_NOTES[value],
     on: value === now,
+    ...offer(allowsByItself(value) ? refuses : undefined, MODE_NOTES[value]),
     run: () => choose(value),
   }));
+
+/**
+ * What stands below a mode, and whether it can be chosen.
+ * @param {import('../state.js').Device | undefined} refuses
+ * @param {string} note
+ */
+const offer = (refuses, note) => (refuses ? { off: true, note: onlyThere(refuses) } : { note });
 
 /** @param {PermissionMode} mode */
 const ourMode = (mode) => ({
@@ -83,14 +92,15 @@ const ourMode = (mode) => ({
  * For a session that is yet to start: planning, where its agent has that, or how Bascule answers.
  * @param {{mode: PermissionMode, plan: boolean}} now
  * @param {boolean} plans whether the agent has a plan mode
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes no mode that allows from here
  * @param {(some: {mode?: PermissionMode, plan: boolean}) => void} choose
  */
-export function startModeChip(now, plans, choose) {
+export function startModeChip(now, plans, refuses, choose) {
   const on = plans && now.plan;
   const [label, note] = OWN_MODES.plan;
   return modeButton(on ? { label, note, strong: false } : ourMode(now.mode), [
     ...(plans ? [{ label, note, on, run: () => choose({ plan: true }) }] : []),
-    ...ourModes(on ? null : now.mode, (mode) => choose({ mode, plan: false })),
+    ...ourModes(on ? null : now.mode, refuses, (mode) => choose({ mode, plan: false })),
   ]);
 }
 
@@ -121,10 +131,11 @@ export function modeChip(app, state, session) {
       app.trouble(error);
     }
   };
+  const refuses = refusing(state, session);
   const ownChoice = (/** @type {string} */ mode) => ({
     label: OWN_MODES[mode]?.[0] ?? mode,
-    note: OWN_MODES[mode]?.[1] ?? '',
     on: mode === own,
+    ...offer(asksIn(agent, mode) ? undefined : refuses, OWN_MODES[mode]?.[1] ?? ''),
     run: () => void setOwn(mode).catch(app.trouble),
   });
   const more = known.filter((one) => one !== 'plan' && one !== plain);
@@ -134,7 +145,7 @@ export function modeChip(app, state, session) {
       : ourMode(session.permission_mode),
     [
       ...(known.includes('plan') ? [ownChoice('plan')] : []),
-      ...ourModes(own ? null : session.permission_mode, (mode) => void choose(mode)),
+      ...ourModes(own ? null : session.permission_mode, refuses, (mode) => void choose(mode)),
       ...(more.length ? [{ title: `${agentTitle(state, session.agent)}’s own modes` }, ...more.map(ownChoice)] : []),
     ],
     unaskedOf(agent, session.driver),

@@ -5,6 +5,8 @@ import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { clockTime, count, ordinal, waited } from '../../js/format.js';
 import { several, waitingPairings } from '../machines.js';
+import { ownerButton } from '../owner_note.js';
+import { refusing } from '../owner_only.js';
 import { awayOf, longWait } from './away.js';
 import { titleOf } from '../sessions.js';
 import { mayAct, shownSession } from '../state.js';
@@ -63,7 +65,7 @@ function bannerOf(app, state, away) {
   if (state.updated) return updatedBanner(state.updated);
   if (state.replaced) return replacedBanner(app);
   const ending = endsSoon(state);
-  if (ending) return endsSoonBanner(app, ending);
+  if (ending) return endsSoonBanner(app, ending, refusing(state, state.sessions[ending.id]));
   if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) return unloggedBanner(app, state);
   if (state.back) return backBanner(state, state.back);
   if (state.me?.role === 'viewer' && !state.me.sessionId)
@@ -102,14 +104,17 @@ function endsSoon(state) {
 /**
  * @param {App} app
  * @param {NonNullable<ReturnType<typeof endsSoon>>} ending
+ * @param {import('../state.js').Device | undefined} refuses the machine that gives it more time only there
  */
-const endsSoonBanner = (app, { id, title, at, idle }) =>
+const endsSoonBanner = (app, { id, title, at, idle }, refuses) =>
   banner(
     'warn',
     'clock',
     `“${visible(title)}” ends at ${clockTime(at)}. `,
     idle ? 'Nobody has written to it for a while.' : 'It has run as long as the limit lets it.',
-    button('Keep it', () => void app.api.keep(id).catch(app.trouble)),
+    refuses
+      ? ownerButton(refuses, `Keep it on ${visible(refuses.name)}`, 'more time for a session')
+      : button('Keep it', () => void app.api.keep(id).catch(app.trouble)),
   );
 
 /** @param {App} app */

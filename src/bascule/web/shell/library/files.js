@@ -5,6 +5,7 @@ import { count } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
 import { folderField, fillSlot, slot } from '../start/folder.js';
 import { usualDevice } from '../machines.js';
+import { ownerNote } from '../owner_note.js';
 import { openDialog } from './dialog.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -36,7 +37,9 @@ export function openFiles(app, what, projectId) {
   const words = WORDS[what];
   /** @type {Outcome | null} */
   let outcome = null;
-  const device = () => usualDevice(app.store.get())?.device;
+  const machine = () => usualDevice(app.store.get());
+  const device = () => machine()?.device;
+  const refuses = what === 'export' && machine()?.ownerOnly ? machine() : undefined;
   const field = folderField(app, {
     label: 'Folder',
     button: words.button,
@@ -53,9 +56,10 @@ export function openFiles(app, what, projectId) {
   });
   const opened = openDialog(words.title, () => [
     h('p', { class: 'hint' }, words.about),
-    slot('folder'),
+    refuses ? ownerNote(refuses, 'prompt files') : slot('folder'),
     outcome && outcomeView(outcome),
   ]);
+  if (refuses) return;
   const body = /** @type {HTMLElement} */ (document.querySelector('.dialog__body'));
   fillSlot(body, 'folder', field.form);
   field.focus();

@@ -2,6 +2,8 @@
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { ownerNote } from '../owner_note.js';
+import { refusing } from '../owner_only.js';
 import { titleOf } from '../sessions.js';
 import { shownSession } from '../state.js';
 
@@ -49,6 +51,8 @@ export function mountGuard(root, app) {
  */
 function guardCard(app, state, session, guard) {
   const owner = state.me?.role === 'owner';
+  const refuses = guard.kind === 'loop' ? undefined : refusing(state, session);
+  const goesOn = owner && !refuses;
   const id = session.session_id;
   const end = () => {
     const ending = owner ? app.api.guard(id, { guardId: guard.guard_id, decision: 'end' }) : app.api.end(id);
@@ -67,15 +71,15 @@ function guardCard(app, state, session, guard) {
     },
     h('h3', null, icon('shield', 16), guardTitle(guard)),
     h('p', null, guard.text),
-    h('p', { class: 'hint' }, guardHint(guard, owner)),
+    owner && refuses ? ownerNote(refuses, 'a higher limit') : h('p', { class: 'hint' }, guardHint(guard, owner)),
     h(
       'footer',
       null,
-      owner && guard.kind !== 'loop' && raiseField(guard),
+      goesOn && guard.kind !== 'loop' && raiseField(guard),
       h('span', { class: 'spacer' }),
       state.me?.role !== 'viewer' &&
         h('button', { type: 'button', class: 'button danger', 'data-key': 'end', onclick: end }, 'End the session'),
-      owner &&
+      goesOn &&
         h(
           'button',
           { type: 'submit', class: 'button is-primary', 'data-key': 'go-on' },

@@ -10,6 +10,8 @@ import { own } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
 import { allowAlways } from '../rules/always.js';
 import { deviceName } from '../machines.js';
+import { ownerButton } from '../owner_note.js';
+import { refusing } from '../owner_only.js';
 import { agentTitle, titleOf } from '../sessions.js';
 import { header } from './card_header.js';
 import { exactly, hides, reasonWords } from './exactly.js';
@@ -22,7 +24,11 @@ import { requestTitle } from './rule_scope.js';
 /** @typedef {import('../state.js').OpenPermission} OpenPermission */
 /** @typedef {import('./requests.js').Turn} Turn */
 
-const BUTTONS = { a: '.button.is-primary', s: '.button.scope', d: 'footer > .button.danger, footer > .button.keep' };
+const BUTTONS = {
+  a: '.button.is-primary',
+  s: '.button.scope, .button.owner-only', // the second says why there is no first
+  d: 'footer > .button.danger, footer > .button.keep',
+};
 /**
  * @param {App} app
  * @param {State} state
@@ -58,8 +64,20 @@ export function permissionCard(app, state, ask, turn) {
     !turn.seen &&
       h('p', { class: 'request__see-all', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
     turn.reason && reasonField(ask, turn),
-    permissionButtons(ask, turn, allowAlways(app, state, ask, turn, whyBlocked(ask, turn))),
+    permissionButtons(ask, turn, longerThanOnce(app, state, ask, turn), refusing(state, session)),
   );
+}
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
+ */
+function longerThanOnce(app, state, ask, turn) {
+  const device = refusing(state, state.sessions[ask.session_id]);
+  if (!device) return allowAlways(app, state, ask, turn, whyBlocked(ask, turn));
+  return ownerButton(device, 'Only once from here', 'an answer for more than one request');
 }
 
 /**

@@ -52,16 +52,20 @@ export function whyBlocked(ask, turn) {
 }
 
 /**
- * `always`: what may be allowed for longer than this session, behind one button and without a key.
+ * `always`: what may be allowed for longer than this session, behind one button and without a key; or that nothing may.
  * @param {OpenPermission} ask
  * @param {Turn} turn
  * @param {import('../../js/dom.js').Child} always
+ * @param {import('../state.js').Device} [refusing] a machine that takes one answer for one request from here
  */
-export function permissionButtons(ask, turn, always) {
+export function permissionButtons(ask, turn, always, refusing) {
   const options = ask.asked.options ?? [];
   const why = whyBlocked(ask, turn);
   const plan = ask.asked.kind === 'plan';
-  const scope = plan ? null : scopeOf(ask.asked);
+  const scope = plan || refusing ? null : scopeOf(ask.asked);
+  const lasting = options.filter((one) => one.kind === 'allow_always');
+  const plans = plan && !refusing;
+  const once = optionOf(options, 'allow_once');
   return h(
     'footer',
     { 'data-key': 'foot' },
@@ -70,11 +74,10 @@ export function permissionButtons(ask, turn, always) {
     h(
       'span',
       { class: 'allows' },
-      plan
-        ? options.filter((one) => one.kind === 'allow_always').map((one) => planButton(ask, turn, one, why))
-        : always,
+      plans ? lasting.map((one) => planButton(ask, turn, one, why)) : (!plan || lasting.length > 0) && always,
       scope && sessionButton(ask, turn, scope, why),
-      onceButton(ask, turn, optionOf(options, 'allow_once'), why),
+      // Without an option of its own it takes a lasting one, if that is all the agent offers.
+      (once || !refusing || !lasting.length) && onceButton(ask, turn, once, why),
     ),
   );
 }

@@ -57,9 +57,10 @@ const FIELDS = {
 /**
  * @param {Context} context
  * @param {State} state
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes no rule that allows from here
  * @param {(ruleId: string) => void} remove
  */
-export function ruleEditor(context, state, remove) {
+export function ruleEditor(context, state, refuses, remove) {
   const { loaded, again } = context;
   const draft = /** @type {Draft} */ (loaded.draft);
   const set = (/** @type {Partial<Draft>} */ patch) => {
@@ -76,7 +77,7 @@ export function ruleEditor(context, state, remove) {
     'form',
     { class: 'card settings-card ruleform', 'data-key': 'editor', onsubmit },
     h('h3', null, draft.replaces ? 'Change a rule' : 'New rule'),
-    answerFields(draft, set),
+    answerFields(draft, refuses ? ANSWERS.filter(([answer]) => answer !== 'allow') : ANSWERS, set),
     aboutField(context, draft),
     reachFields(state, draft, set),
     loaded.draftProblem &&
@@ -88,15 +89,16 @@ export function ruleEditor(context, state, remove) {
 
 /**
  * @param {Draft} draft
+ * @param {readonly (typeof ANSWERS)[number][]} answers that a rule may have here
  * @param {(patch: Partial<Draft>) => void} set
  */
-const answerFields = (draft, set) =>
+const answerFields = (draft, answers, set) =>
   h(
     'div',
     { class: 'form-row' },
     labelled(
       'Answer',
-      select('answer', ANSWERS, draft.answer, (answer) => set({ answer })),
+      select('answer', answers, draft.answer, (answer) => set({ answer })),
     ),
     labelled(
       'When it wants to',

@@ -9,8 +9,11 @@ import { coded } from './format.js';
 
 /** @typedef {import('../settings/parts.js').Context} Context */
 
-/** @param {Context} context */
-export function importCard(context) {
+/**
+ * @param {Context} context
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes no rule that allows from here
+ */
+export function importCard(context, refuses) {
   const { app, loaded, again } = context;
   const { proposals = [], read = [], problems = [] } = loaded.proposals ?? {};
   const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ one) => {
@@ -65,9 +68,13 @@ export function importCard(context) {
             ),
             one.known
               ? h('span', { class: 'verdict-mark' }, 'Added')
-              : one.rule
+              : one.rule && !(refuses && one.rule.answer === 'allow')
                 ? h('button', { type: 'button', class: 'button line', onclick: () => void add(one) }, 'Add')
-                : h('span', { class: 'verdict-mark is-asked' }, 'Left out'),
+                : h(
+                    'span',
+                    { class: 'verdict-mark is-asked' },
+                    one.rule && refuses ? `Only on ${visible(refuses.name)}` : 'Left out',
+                  ),
           ),
         ),
       ),

@@ -5,6 +5,7 @@ import { icon } from '../../js/icons.js';
 import { machinePicker, pickedDevice, where } from '../settings/machine_picker.js';
 import { problem } from '../settings/parts.js';
 import { onlyOn } from '../machines.js';
+import { ownerNote } from '../owner_note.js';
 import { FIRST_DRAFT, draftOf } from './draft.js';
 import { ruleEditor } from './editor.js';
 import { foldersOf } from './fields.js';
@@ -28,7 +29,9 @@ export async function loadRules(context) {
  */
 export function rulesPart(context, everywhere) {
   const { loaded, again } = context;
-  const state = onlyOn(everywhere, pickedDevice(context, everywhere)?.device);
+  const device = pickedDevice(context, everywhere);
+  const refuses = device?.ownerOnly ? device : undefined;
+  const state = onlyOn(everywhere, device?.device);
   const begin = (/** @type {Draft} */ draft) => {
     loaded.draft = draft;
     loaded.dryRun = null;
@@ -37,7 +40,7 @@ export function rulesPart(context, everywhere) {
   };
   const does = {
     import: () => void propose(context, state),
-    make: () => begin({ ...FIRST_DRAFT, folder: foldersOf(state)[0] ?? '' }),
+    make: () => begin({ ...FIRST_DRAFT, ...(refuses ? { answer: 'ask' } : {}), folder: foldersOf(state)[0] ?? '' }),
     change: (/** @type {import('../../js/types.d.ts').RuleView} */ rule) => begin(draftOf(rule)),
     remove: (/** @type {import('../../js/types.d.ts').RuleView} */ rule) => void remove(context, rule.id),
   };
@@ -46,9 +49,10 @@ export function rulesPart(context, everywhere) {
     partHead(owner ? does : null),
     machinePicker(context, everywhere),
     problem(loaded.problem || loaded.rules?.problem),
-    loaded.draft && ruleEditor(context, state, (ruleId) => void remove(context, ruleId)),
-    loaded.proposals && importCard(context),
-    rulesTable(state, loaded.rules?.rules ?? [], owner ? does : null),
+    owner && refuses && ownerNote(refuses, 'rules that allow, and changes to those that deny or ask,'),
+    loaded.draft && ruleEditor(context, state, refuses, (ruleId) => void remove(context, ruleId)),
+    loaded.proposals && importCard(context, refuses),
+    rulesTable(state, loaded.rules?.rules ?? [], owner ? does : null, refuses),
     tryRequest(context, state),
   ];
 }

@@ -53,8 +53,9 @@ export function howLong(rule) {
  * @param {State} state
  * @param {RuleView[]} rules
  * @param {Changes | null} does null for who may only look
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes from here only what narrows
  */
-export const rulesTable = (state, rules, does) =>
+export const rulesTable = (state, rules, does, refuses) =>
   h(
     'div',
     { class: 'table-frame' },
@@ -75,7 +76,7 @@ export const rulesTable = (state, rules, does) =>
       h(
         'tbody',
         null,
-        rules.map((rule) => ruleRow(state, rule, does)),
+        rules.map((rule) => ruleRow(state, rule, does, Boolean(refuses))),
         restRow(rules.length > 0),
       ),
     ),
@@ -85,8 +86,9 @@ export const rulesTable = (state, rules, does) =>
  * @param {State} state
  * @param {RuleView} rule
  * @param {Changes | null} does
+ * @param {boolean} narrows whether it may only be taken away, and only if it allows
  */
-const ruleRow = (state, rule, does) =>
+const ruleRow = (state, rule, does, narrows) =>
   h(
     'tr',
     { 'data-key': rule.id, class: rule.expired ? 'over' : '', title: visible(rule.words) },
@@ -102,8 +104,9 @@ const ruleRow = (state, rule, does) =>
         h(
           'span',
           { class: 'rule-row__actions' },
-          !rule.sessionId && iconButton('edit', 'Change this rule', { onclick: () => does.change(rule) }),
-          iconButton('trash', 'Remove this rule', { class: 'rule-row__delete', onclick: () => does.remove(rule) }),
+          !rule.sessionId && !narrows && iconButton('edit', 'Change this rule', { onclick: () => does.change(rule) }),
+          (!narrows || rule.answer === 'allow') &&
+            iconButton('trash', 'Remove this rule', { class: 'rule-row__delete', onclick: () => does.remove(rule) }),
         ),
     ),
   );

@@ -108,6 +108,13 @@ export function isShown(one, filter, now) {
 }
 
 /**
+ * The address; and the hub that named it, where that is another machine's: who asked is then what the hub says.
+ * @param {Pick<AuditLine, 'address' | 'via'>} one
+ */
+export const placeWords = ({ address = '', via = '' }) =>
+  via ? `${address || 'no address'}, says the hub ${via}` : address;
+
+/**
  * Whether the chain holds, in words.
  * @param {{ok: boolean, count: number, bad?: number | null, problem?: string | null}} verdict
  */
@@ -130,6 +137,7 @@ const COLUMNS = /** @type {const} */ ([
   'request_id',
   'decision',
   'detail',
+  'via',
 ]);
 
 /**

@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
 import { moment } from '../../js/format.js';
-import { browserWords, whatWords } from './audit_records.js';
+import { browserWords, placeWords, whatWords } from './audit_records.js';
 import { deviceName } from '../machines.js';
 
 /** @typedef {import('./audit_records.js').AuditLine} AuditLine */
@@ -70,7 +70,7 @@ function auditRow(state, one, about, now) {
       one.n >= about.bad && h('span', { class: 'audit__unsound' }, 'not verified'),
     ),
     two('audit__session', title || '', machine),
-    two('audit__from', browserWords(one.user_agent), one.address ?? '', one.user_agent),
+    two('audit__from', browserWords(one.user_agent), placeWords(one), one.user_agent),
     h('td', { class: 'audit__detail' }, one.detail ? h('code', null, visible(one.detail)) : null),
   );
 }

@@ -6,6 +6,7 @@ import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { askCard } from '../ask_card.js';
 import { conditionOf, deviceIdOf, heardAt, hereId, talkingAgents } from '../machines.js';
+import { LET_HUB } from '../owner_only.js';
 import { begin, dot } from '../parts.js';
 import { isOver, titleOf } from '../sessions.js';
 import { approvalWords, trustActions, trustForm } from './browser_trust.js';
@@ -68,8 +69,23 @@ function facts({ app, loaded }, state, device) {
     fact('Last heard', device.online && device.state !== 'stale' ? 'now' : `${heard(state, device)} ago`),
     fact('Starts by itself', startWords(device.startsByItself)),
     approvalWords(device) && fact('Starts from elsewhere', startsWords(loaded.trusted, device)),
+    device.device !== hereId(state) && fact('Without asking', wideningWords(device)),
   ];
 }
+
+/**
+ * Whether this page may let its agents do more unasked.
+ * @param {Device} device
+ */
+const wideningWords = (device) =>
+  device.ownerOnly
+    ? h(
+        'span',
+        null,
+        `what its agents do is set on ${visible(device.name)} itself. To let this hub: `,
+        h('code', null, LET_HUB),
+      )
+    : 'what its agents do can be set from here';
 
 /**
  * @param {string[] | undefined} trusted
@@ -214,7 +230,7 @@ function actions(context, state, device, here) {
   const pause = () => void setPaused(context, device, !device.paused);
   return [
     button('edit', 'Rename', rename),
-    button(device.paused ? 'play' : 'pause', device.paused ? 'Resume' : 'Pause', pause),
+    !device.pausedByOwner && button(device.paused ? 'play' : 'pause', device.paused ? 'Resume' : 'Pause', pause),
     ...trustActions(context, state, device),
     button('stop', 'Stop its agents', (event) => askStop(context, device, event.currentTarget)),
     !here && button('x', 'Forget', (event) => askForget(context, state, device, event.currentTarget)),

@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { folderName } from '../../js/format.js';
 import { deviceById, deviceIdOf, onDevice, several, startProblem, talkingAgents, usualDevice } from '../machines.js';
+import { refusingStart } from '../owner_only.js';
 import { agentLetter, menu } from '../parts.js';
 import { agentTitle, homeOf } from '../sessions.js';
 import { trustChoices } from './trust.js';
@@ -21,6 +22,7 @@ import { trustChoices } from './trust.js';
  * @property {boolean} plan whether it begins in the agent's plan mode, where there is one
  * @property {string} cwd
  * @property {string} level how much of the machine it may reach; empty for all that its owner allows
+ * @property {string[]} [signs] the machines on which this browser’s starts are signed
  */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
@@ -52,6 +54,7 @@ export function choices(state, command) {
     projects,
     device,
     problem,
+    refuses: refusingStart(device, Boolean(device && command.signs?.includes(device.device))),
     cwd: command.cwd || recent[0] || projects[0]?.path || '',
   };
 }
@@ -125,7 +128,8 @@ export function folderChip(app, state, chosen, does) {
   /** @param {HTMLElement} anchor */
   async function open(anchor) {
     const known = await recentOn(app, state, chosen);
-    const trust = await trustChoices(app, cwd, anchor, onDevice(state, device?.device));
+    const refuses = device?.ownerOnly ? device : undefined;
+    const trust = await trustChoices(app, cwd, anchor, onDevice(state, device?.device), refuses);
     const some = known.slice(0, 6);
     const projects = chosen.projects.filter((one) => !some.includes(one.path));
     menu(anchor, [

@@ -5,6 +5,7 @@ import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { severalAgents } from '../compare/start.js';
 import { startModeChip } from '../composer/chips.js';
+import { startMode } from '../owner_only.js';
 import { keyCap } from '../parts.js';
 import { agentCard } from './agents.js';
 import { agentChip, choices, deviceChip, folderChip, hasPlan, modelField } from './chips.js';
@@ -18,6 +19,7 @@ import { recentSessions } from './recent.js';
 import { Starting } from './starting.js';
 import { TaskBox } from './task_box.js';
 import { terminalChips } from './terminal.js';
+import { trustedDevices } from './trusted_keys.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -97,6 +99,7 @@ class StartScreen {
       made: (ids) => this.task.noteUse(ids),
       begun: () => this.#empty(),
     });
+    void this.#loadSigns();
   }
 
   #folderField() {
@@ -133,7 +136,14 @@ class StartScreen {
   }
 
   begin() {
+    void this.#loadSigns();
     if (matchMedia('(pointer: fine)').matches) this.area.focus();
+  }
+
+  /** A start that this browser signs may be of any mode. */
+  async #loadSigns() {
+    this.command.signs = await trustedDevices().catch(() => []); // a private window keeps nothing
+    this.again();
   }
 
   #device() {
@@ -234,6 +244,8 @@ class StartScreen {
   #drawBox(state, chosen) {
     const { row, starting, task } = this;
     const problem = this.#problem(chosen);
+    const refuses = this.several.refuses(chosen);
+    const now = { mode: startMode(this.command.mode, refuses), plan: this.command.plan };
     task.draw(problem, starting.isBusy);
     row.disabled = starting.isBusy;
     update(row, [
@@ -241,7 +253,7 @@ class StartScreen {
       agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
       driverChip(chosen.agent, this.command.driver, (driver) => this.#choose({ driver })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
-      startModeChip(this.command, hasPlan(chosen.agent), ({ plan, ...mode }) => {
+      startModeChip(now, hasPlan(chosen.agent), refuses, ({ plan, ...mode }) => {
         this.#choose(mode);
         this.#setPlan(plan);
       }),

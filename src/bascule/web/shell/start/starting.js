@@ -6,6 +6,7 @@ import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
 import { levelOf } from './level_chip.js';
 import { endFirst } from '../making_room.js';
+import { startMode } from '../owner_only.js';
 import { startOf } from './waiting_starts.js';
 
 // As long as a start may take before a person is asked what to do; the server gives the process the same time.
@@ -90,12 +91,14 @@ export class Starting {
 
   async start() {
     const { app, command, several, on } = this;
-    const { agent, cwd, device, usable, problem } = choices(app.store.get(), command);
+    const chosen = choices(app.store.get(), command);
+    const { agent, cwd, device, usable, problem } = chosen;
     const task = on.task();
     if (on.problem() || problem || !agent || this.isBusy) return;
     const mine = this.#set({ id: '', began: Date.now(), error: null });
     const also = several.chosen(usable, agent);
-    const options = { ...task, cwd: cwd || null, permissionMode: command.mode };
+    const permissionMode = startMode(command.mode, several.refuses(chosen));
+    const options = { ...task, cwd: cwd || null, permissionMode };
     try {
       if (also.length) {
         const made = await several.start(agent, also, { ...options, model: command.model, device: device?.device });

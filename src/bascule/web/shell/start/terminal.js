@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { askCard } from '../ask_card.js';
 import { onDevice, screenAgents } from '../machines.js';
+import { onlyThere } from '../owner_only.js';
 import { agentLetter, menu } from '../parts.js';
 import { mayStart } from '../state.js';
 import { openTerminal } from '../terminal/terminals.js';
@@ -15,7 +16,7 @@ import { openTerminal } from '../terminal/terminals.js';
  * @param {import('../state.js').State} state
  * @param {import('./chips.js').Choices} chosen
  */
-export function terminalChips(app, state, { cwd, device, problem }) {
+export function terminalChips(app, state, { cwd, device, problem, refuses }) {
   if (problem) return [];
   const screens = screenAgents(state, device?.device).filter((one) => one.available && !one.demo);
   if (!mayStart(state) || !screens.length) return [];
@@ -43,7 +44,7 @@ export function terminalChips(app, state, { cwd, device, problem }) {
             menu(event.currentTarget, [
               { title: 'In its own terminal' },
               ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
-              ...unaskedChoices(app, event.currentTarget, agents, place),
+              ...unaskedChoices(app, event.currentTarget, agents, place, refuses),
             ]),
         },
         agentLetter(agents[0].name),
@@ -59,16 +60,18 @@ export function terminalChips(app, state, { cwd, device, problem }) {
  * @param {HTMLElement} anchor
  * @param {import('../state.js').AgentInfo[]} agents
  * @param {{cwd: string | null, device?: string}} place
+ * @param {import('../state.js').Device | undefined} refuses the machine that starts no such agent from here
  * @returns {import('../parts.js').Choice[]}
  */
-function unaskedChoices(app, anchor, agents, place) {
+function unaskedChoices(app, anchor, agents, place, refuses) {
   const able = agents.filter((one) => one.skips_permissions);
   if (!able.length) return [];
   return [
     'line',
     ...able.map((one) => ({
       label: `${one.title}, skipping permissions…`,
-      note: 'it asks nothing before it acts',
+      off: Boolean(refuses),
+      note: refuses ? onlyThere(refuses) : 'it asks nothing before it acts',
       danger: true,
       run: () =>
         void askCard(anchor, {

@@ -2,6 +2,7 @@
 
 import { folderName } from '../../js/format.js';
 import { askCard } from '../ask_card.js';
+import { onlyThere } from '../owner_only.js';
 
 /** @typedef {import('../app.js').App} App */
 
@@ -10,9 +11,10 @@ import { askCard } from '../ask_card.js';
  * @param {string} cwd
  * @param {HTMLElement} anchor
  * @param {{device?: string}} where
+ * @param {import('../state.js').Device | undefined} refuses the machine that takes no trust from here
  * @returns {Promise<import('../parts.js').Choice[]>} nothing where nobody may trust, or there is no folder
  */
-export async function trustChoices(app, cwd, anchor, where) {
+export async function trustChoices(app, cwd, anchor, where, refuses) {
   if (!cwd || app.store.get().me?.role !== 'owner') return [];
   const trusted = await app.api.trusted(where).catch(() => null); // the device is away
   if (!trusted) return [];
@@ -41,7 +43,8 @@ export async function trustChoices(app, cwd, anchor, where) {
       ? { label: `Stop trusting ${name}`, note: 'agents’ trust prompts wait for you again', run: () => void set(false) }
       : {
           label: `Trust ${name}…`,
-          note: 'agents read its settings and ask no trust question',
+          off: Boolean(refuses),
+          note: refuses ? onlyThere(refuses) : 'agents read its settings and ask no trust question',
           run: () => void ask(),
         },
   ];
