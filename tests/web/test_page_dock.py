@@ -199,7 +199,7 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await tab.page.get_by_role("button", name="Share", exact=True).click()
     share = tab.page.get_by_role("dialog", name="Share this session")
     await share.get_by_role("combobox").select_option(label="1 day")
-    await share.get_by_role("button", name="Make a link").click()
+    await share.get_by_role("button", name="Create a link").click()
     link = await share.locator(".copy-line span").first.inner_text()
     assert link.startswith(f"{server.url}/s#token=")
     await expect(share).to_contain_text("Only this machine can open it.")

@@ -15,14 +15,14 @@ async function post(path, body) {
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), cache: 'no-store' });
   const reply = await answer.json();
-  if (!answer.ok) throw new Error(reply.error?.message ?? 'The server does not answer as it should.');
+  if (!answer.ok) throw new Error(reply.error?.message ?? 'The server sent an unexpected answer.');
   return reply;
 }
 
 const DONE = {
   approve: ['Approved', 'The session starts.'],
   deny: ['Denied', 'Nothing was started.'],
-  block: ['Blocked', 'Nothing was started, and nothing from elsewhere is for 24 hours.'],
+  block: ['Blocked', 'Nothing was started, and remote starts are blocked for 24 hours.'],
 };
 
 /**
@@ -40,7 +40,7 @@ export async function showApproval(behind, token) {
   const say = (/** @type {string} */ title, /** @type {string} */ text) =>
     update(card, [h('header', null, icon('shield', 18), h('h1', null, title)), h('p', null, visible(text))]);
   const trouble = (/** @type {unknown} */ error) =>
-    say('This link opens nothing', /** @type {Error} */ (error).message);
+    say('This link does not work', /** @type {Error} */ (error).message);
   const decide = (/** @type {keyof typeof DONE} */ decision) =>
     void post('/api/starts/link/answer', { token, decision }).then(
       () => say(.../** @type {[string, string]} */ (DONE[decision])),
