@@ -131,7 +131,7 @@ def make_repository(folder: Path) -> None:
     (folder / "src" / "main.py").write_text("def main():\n    return 2\n")
 
 
-@pytest.mark.row("X9", "S30")
+@pytest.mark.row("X9", "R13", "S30")
 async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     server: LiveServer, browser: Browser
 ) -> None:

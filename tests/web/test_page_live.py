@@ -21,7 +21,7 @@ def server(shared_server: LiveServer) -> LiveServer:
 ENDLESS = "slow 100000"  # a turn that is still going on however long the page takes
 
 
-@pytest.mark.row("R7", "C4")
+@pytest.mark.row("R7", "C4", "A7")
 async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_and_a_plan(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -112,7 +112,7 @@ async def test_messages_wait_in_the_queue_and_can_be_changed_moved_and_withdrawn
     await expect(rows).to_have_count(0)
 
 
-@pytest.mark.row("R8")
+@pytest.mark.row("R8", "A7", "C4")
 async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, browser: Browser) -> None:
     session = await server.create(ENDLESS)
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
@@ -127,7 +127,7 @@ async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, br
     await tab.says("stopped this turn")
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R11", "C4")
 async def test_the_page_outlives_a_killed_server_and_misses_nothing(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -227,7 +227,7 @@ async def test_tabs_and_drafts_come_back_after_a_reload(server: LiveServer, brow
     await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(1)
 
 
-@pytest.mark.row("R8")
+@pytest.mark.row("R8", "C4")
 async def test_a_session_is_ended_after_a_second_look_and_resumed_on_the_same_page(
     server: LiveServer, browser: Browser
 ) -> None:
