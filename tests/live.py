@@ -267,8 +267,6 @@ class LiveServer:
         self, name: str, script: str | Path, *words: str, passed: tuple[str, ...] = (), argv0: str = ""
     ) -> None:
         """A script of `tests/fakes` as a person's own agent. To be called before the start."""
-        folder = self.config / "agents"
-        folder.mkdir(mode=0o700, exist_ok=True)
         args = [] if argv0 else ["-E", "-S", str(FAKES / script)]
         text = (
             f"name = {json.dumps(name)}\ntitle = {json.dumps(name)}\n"
@@ -277,6 +275,12 @@ class LiveServer:
             f'[[drivers]]\nname = "stream_json"\nargs = {json.dumps([*args, *words])}\n'
             'model = ["--model={value}"]\nresume = ["--resume={value}"]\n'
         )
+        self.add_agent_file(name, text)
+
+    def add_agent_file(self, name: str, text: str) -> None:
+        """A person's own agent, as its file describes it."""
+        folder = self.config / "agents"
+        folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{name}.toml"
         path.write_text(text)
         path.chmod(0o600)

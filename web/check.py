@@ -1,6 +1,7 @@
 """Checks the page's JavaScript and CSS with the locked tools (`make page`): types, format and lint.
 
-`--fetch` only installs those tools from npm; `--fix` formats the files and mends what a linter can mend.
+`typecheck.js` is tsc with rules about `any`. `--fetch` only installs the tools from npm; `--fix` formats the
+files and mends what a linter can mend.
 """
 
 import subprocess
@@ -30,7 +31,7 @@ def checks(*, fix: bool) -> list[list[str]]:
     """The command line of each tool, as seen from the root of the checkout; the formatter comes last."""
     mend = ["--fix"] if fix else []
     return [
-        [str(TSC), "-p", "web"],
+        ["web/typecheck.js"],
         [str(ESLINT), "--config", "web/eslint.config.js", *mend, "src/bascule/web", "tests/web", "web"],
         [str(STYLELINT), "--config", "web/stylelint.config.js", *mend, STYLES],
         [

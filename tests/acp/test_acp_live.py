@@ -58,14 +58,10 @@ services = [{services}]
 
 def add_agent(server: LiveServer, *, more: str = "", quirks: str = "", services: str = "") -> Path:
     """The agent's file in the person's own folder; returns where the agent writes down what it is told."""
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
     store, log = server.folder / "conversations", server.folder / "log"
     store.mkdir()
-    path = folder / "scripted.toml"
     text = TOML.format(fake=FAKE, store=store, log=log, more=more, quirks=quirks, services=services)
-    path.write_text(text)
-    path.chmod(0o600)
+    server.add_agent_file("scripted", text)
     return log
 
 

@@ -30,10 +30,7 @@ async def test_an_agent_made_with_the_sdk_serves_several_sessions_and_uses_our_s
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
-    (folder / "sdk.toml").write_text(TOML.format(script=FAKES / "sdk_agent.py"))
-    (folder / "sdk.toml").chmod(0o600)
+    server.add_agent_file("sdk", TOML.format(script=FAKES / "sdk_agent.py"))
     (server.work / "notes.txt").write_text("one note")
     async with server:
         asking = await server.create("edit it", agent="sdk")

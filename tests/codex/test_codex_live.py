@@ -25,10 +25,7 @@ args = ["{FAKE}"]
 
 def server_in(folder: Path) -> LiveServer:
     server = LiveServer(folder)
-    agents = server.config / "agents"
-    agents.mkdir(mode=0o700)
-    (agents / "codex.toml").write_text(TOML)
-    (agents / "codex.toml").chmod(0o600)
+    server.add_agent_file("codex", TOML)
     return server
 
 

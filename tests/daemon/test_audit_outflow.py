@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from tests.daemon.joined import LAPTOP, welcome
-from tests.store.conftest import Clock
+from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
 from bascule.daemon import audit_outflow
@@ -25,21 +25,11 @@ from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
 
-Opener = Callable[[str], Awaitable[SqliteStore]]
-
 
 @pytest.fixture
-async def open_store(tmp_path: Path) -> AsyncIterator[Opener]:
-    opened: list[SqliteStore] = []
-
-    async def open_it(name: str) -> SqliteStore:
-        path = tmp_path / name / "bascule.db"
-        opened.append(SqliteStore.open(path, clock=Clock(), loop=asyncio.get_running_loop()))
-        return opened[-1]
-
-    yield open_it
-    for store in opened:
-        await store.close()
+async def open_store(tmp_path: Path) -> AsyncIterator[OpenNamed]:
+    async with named_stores(tmp_path) as opener:
+        yield opener
 
 
 class Joined:
@@ -127,7 +117,7 @@ def rechain(store_folder: Path) -> None:
 
 
 @pytest.mark.row("R16")
-async def test_what_was_written_before_and_what_is_written_now_is_at_the_hub(open_store: Opener) -> None:
+async def test_what_was_written_before_and_what_is_written_now_is_at_the_hub(open_store: OpenNamed) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await write(home, "a", "ü", "c")
     line = await Joined(home, hub).connect()
@@ -142,7 +132,7 @@ async def test_what_was_written_before_and_what_is_written_now_is_at_the_hub(ope
 
 
 async def test_one_frame_is_under_way_at_a_time_and_a_cut_begins_nothing_anew(
-    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+    open_store: OpenNamed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit_outflow, "STEP", 300)
     home, hub = await open_store("home"), await open_store("hub")
@@ -161,7 +151,7 @@ async def test_one_frame_is_under_way_at_a_time_and_a_cut_begins_nothing_anew(
     await again.cut()
 
 
-async def test_a_hub_with_the_same_store_is_sent_nothing(open_store: Opener) -> None:
+async def test_a_hub_with_the_same_store_is_sent_nothing(open_store: OpenNamed) -> None:
     home = await open_store("home")
     await write(home, "a")
     line = Joined(home, home)
@@ -172,7 +162,7 @@ async def test_a_hub_with_the_same_store_is_sent_nothing(open_store: Opener) -> 
     await line.outflow.close()
 
 
-async def test_a_hub_that_never_asks_is_sent_nothing(open_store: Opener) -> None:
+async def test_a_hub_that_never_asks_is_sent_nothing(open_store: OpenNamed) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     line = Joined(home, hub)
     await line.outflow.start(welcome(hub))
@@ -193,7 +183,7 @@ async def test_a_hub_that_never_asks_is_sent_nothing(open_store: Opener) -> None
     ],
 )
 async def test_a_record_changed_before_it_was_copied_is_refused_and_both_sides_say_so(
-    open_store: Opener, tmp_path: Path, change: str, bad: int, caplog: pytest.LogCaptureFixture
+    open_store: OpenNamed, tmp_path: Path, change: str, bad: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await write(home, "a", "b", "c", "d", "e")
@@ -223,7 +213,7 @@ async def test_a_record_changed_before_it_was_copied_is_refused_and_both_sides_s
     ],
 )
 async def test_a_log_rewritten_with_new_hashes_is_kept_beside_the_one_that_was_copied(
-    open_store: Opener, tmp_path: Path, change: str, parted: int
+    open_store: OpenNamed, tmp_path: Path, change: str, parted: int
 ) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await write(home, "a", "b", "c", "d")
@@ -253,7 +243,7 @@ async def test_a_log_rewritten_with_new_hashes_is_kept_beside_the_one_that_was_c
 
 
 async def test_a_hub_restored_from_an_older_copy_gets_the_rest_again(
-    open_store: Opener, tmp_path: Path
+    open_store: OpenNamed, tmp_path: Path
 ) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await write(home, "a", "b")
@@ -273,7 +263,7 @@ async def test_a_hub_restored_from_an_older_copy_gets_the_rest_again(
     await again.cut()
 
 
-async def test_records_sent_unasked_end_the_line(open_store: Opener) -> None:
+async def test_records_sent_unasked_end_the_line(open_store: OpenNamed) -> None:
     hub = await open_store("hub")
     line = Joined(await open_store("home"), hub)
     frame = AuditOutput(1, (AuditRow(b"{}", FIRST, FIRST),))
@@ -291,7 +281,7 @@ async def test_records_sent_unasked_end_the_line(open_store: Opener) -> None:
 
 
 async def test_a_hub_whose_disk_is_full_asks_again_once_there_is_room(
-    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+    open_store: OpenNamed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit_inflow, "RETRY_SECONDS", 0.01)
     home, hub = await open_store("home"), await open_store("hub")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.daemon.found_machine import listed, machine
 from tests.daemon.homes import CLAUDE, CLAUDE_ID, furnish, write
 from tests.daemon.running_daemon import RunningDaemon
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
-from tests.daemon.test_found_sessions import listed, machine
 
 from bascule.drivers.history.hook_messages import HookMessage, format_hook_message, parse_hook_message
 from bascule.link.found import AwaitFeedback, FollowFound, TakeFeedback

@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.daemon.found_machine import AGENTS, by_agent, listed, machine
 from tests.daemon.homes import (
     CANARY,
     CLAUDE,
@@ -24,28 +23,23 @@ from tests.daemon.homes import (
     SECRETS,
     furnish,
     hide_secrets,
-    shipped_places,
     write,
 )
-from tests.daemon.running_daemon import RunningDaemon, running_daemon
-from tests.daemon.scripted import MINI
+from tests.daemon.running_daemon import RunningDaemon
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.parts import Part
 from tests.waiting import PATIENCE
 
 from bascule.link.files import ListFiles
-from bascule.link.found import FollowFound, ListFound
+from bascule.link.found import FollowFound
 from bascule.model.commands import (
     ArchiveSession,
-    EndSession,
     RenameSession,
     ResumeSession,
     SendPrompt,
-    WithdrawPrompt,
 )
 from bascule.model.errors import Refused
 from bascule.model.events import (
-    Note,
     PromptSent,
     SessionEnded,
     SessionStarted,
@@ -61,41 +55,6 @@ agent.commit()
 print("ready", flush=True)
 sys.stdin.read()
 """
-AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
-
-
-@pytest.fixture
-def home(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = short_dir / "home"
-    made.mkdir()
-    monkeypatch.setenv("HOME", str(made))
-    return made
-
-
-@asynccontextmanager
-async def machine(folder: Path) -> AsyncIterator[RunningDaemon]:
-    scripts = {name: [sys.executable, str(MINI)] for name in AGENTS}
-    async with running_daemon(folder, scripts=scripts, histories=shipped_places()) as made:
-        yield made
-
-
-async def listed(made: RunningDaemon) -> list[dict[str, Any]]:
-    """The list after a whole look, whatever was looked at before."""
-    made.host._parts.found._looked_at = float("-inf")
-    answer = await made.ask(ListFound(wait=True))
-    assert not answer["looking"]["running"]
-    return answer["sessions"]
-
-
-async def by_agent(made: RunningDaemon) -> dict[str, dict[str, Any]]:
-    return {one["agent"]: one for one in await listed(made)}
-
-
-@pytest.fixture
-def terminal() -> Iterator[Sleeper]:
-    sleeper = Sleeper()
-    yield sleeper
-    sleeper.end()
 
 
 # Found, listed, opened, searched
@@ -428,112 +387,3 @@ async def test_nobody_waits_for_a_time_that_a_file_claims_and_that_is_yet_to_com
         [one] = await listed(made)
         made.shift = datetime.fromisoformat(one["updatedAt"]).timestamp() - 86_400 - time.time()
         await made.ask(ResumeSession(session_id=one["sessionId"]))
-
-
-# Terminals
-
-
-async def test_a_note_of_a_process_that_is_not_that_process_any_more_is_no_terminal(
-    short_dir: Path, home: Path, terminal: Sleeper
-) -> None:
-    furnish(home, "claude")
-    path = note_terminal(home, terminal.pid)
-    note = json.loads(path.read_text())
-    async with machine(short_dir) as made:
-        for change in (
-            {"procStart": "1"},
-            {"pid": 2**31 + 5},
-            {"pid": "x"},
-            {"kind": "sdk"},
-            {"sessionId": "other"},
-        ):
-            write(path, json.dumps({**note, **change}))
-            [one] = await listed(made)
-            assert one["terminal"] is None, change
-        write(path, "{" + "x" * 100_000)
-        assert (await listed(made))[0]["terminal"] is None
-        write(path, json.dumps(note))
-        assert (await listed(made))[0]["terminal"] == {"pid": terminal.pid, "status": "idle"}
-
-
-@pytest.mark.row("R23")
-async def test_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sent_here(
-    short_dir: Path, home: Path, terminal: Sleeper
-) -> None:
-    furnish(home, "claude")
-    note_terminal(home, terminal.pid)
-    async with machine(short_dir) as made:
-        [one] = await listed(made)
-        session_id = one["sessionId"]
-        with pytest.raises(Refused, match="open in a terminal"):
-            await made.ask(ResumeSession(session_id=session_id))
-        with pytest.raises(Refused, match="Continue it here"):
-            await made.ask(EndSession(session_id=session_id))
-        dropped = await made.ask(SendPrompt(session_id=session_id, text="never mind"))
-        sent = await made.ask(SendPrompt(session_id=session_id, text="say: feedback"), key="k1")
-        again = await made.ask(SendPrompt(session_id=session_id, text="say: feedback"), key="k1")
-        assert sent == again
-        assert sent["state"] == "queued"
-        await made.ask(WithdrawPrompt(session_id=session_id, prompt_id=dropped["promptId"]))
-        assert (await listed(made))[0]["queued"] == 1
-        await made.restart()  # it still waits
-        assert (await listed(made))[0]["queued"] == 1
-        terminal.end()
-        answered = await made.until(
-            lambda event: isinstance(event, PromptSent) and event.text == "say: feedback", session_id
-        )
-        assert answered.by == "ana"
-        await made.until(TurnEnded, session_id, times=3)
-        record = await made.store.session(session_id)
-        assert record is not None
-        assert (record.found, record.queued) == (False, 0)
-
-
-async def test_a_message_that_can_not_be_delivered_stays_and_says_why(
-    short_dir: Path, home: Path, terminal: Sleeper
-) -> None:
-    furnish(home, "claude")
-    note_terminal(home, terminal.pid)
-    async with machine(short_dir) as made:
-        [one] = await listed(made)
-        session_id = one["sessionId"]
-        await made.ask(SendPrompt(session_id=session_id, text="say: hello"))
-        (home / "code/lantern").rename(home / "code/gone")
-        terminal.end()
-        note = await made.until(Note, session_id)
-        assert "no folder" in note.text
-        assert (await listed(made))[0]["queued"] == 1
-        (home / "code/gone").rename(home / "code/lantern")
-        await made.ask(ResumeSession(session_id=session_id))
-        await made.until(TurnEnded, session_id, times=3)
-
-
-async def test_a_message_to_a_session_that_is_over_asks_to_continue_it(short_dir: Path, home: Path) -> None:
-    furnish(home, "codex")
-    async with machine(short_dir) as made:
-        [one] = await listed(made)
-        with pytest.raises(Refused, match="Continue it here"):
-            await made.ask(SendPrompt(session_id=one["sessionId"], text="hello"))
-
-
-async def test_the_first_look_tells_how_far_it_is(short_dir: Path, home: Path) -> None:
-    furnish(home, "claude")
-    text = (home / CLAUDE).read_text()
-    for n in range(60):
-        name = f"{n:08d}-837a-4d48-986e-b0683366ede7"
-        write(home / f".claude/projects/p/{name}.jsonl", text.replace(CLAUDE_ID, name))
-    async with machine(short_dir) as made:
-        seen: list[tuple[int, int]] = []
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                answer = await made.ask(ListFound(limit=5))
-                looking = answer["looking"]
-                seen.append((looking["done"], looking["total"]))
-                if not looking["running"]:
-                    break
-                await asyncio.sleep(0.002)  # the look goes on meanwhile
-        assert answer["total"] == 61
-        assert len(answer["sessions"]) == 5
-        assert seen[-1] == (61, 61)
-        assert any(0 < done < 61 for done, _ in seen)
-        assert [done for done, _ in seen] == sorted(done for done, _ in seen)

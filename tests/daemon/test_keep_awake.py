@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE
 from bascule.daemon.keep_awake import awake_command
 from bascule.model.commands import Interrupt
 from bascule.model.events import TurnEnded
-from bascule.model.liveness import pid_exists
+from bascule.model.process_ids import pid_exists
 
 pytestmark = pytest.mark.anyio
 

@@ -3,15 +3,15 @@
 import asyncio
 import random
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.daemon.joined import LAPTOP, Joined, welcome
-from tests.store.conftest import Clock
 from tests.store.copies import BEGUN, as_rows, log_hash
 from tests.store.logs import append_all, step, text
+from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
 from bascule.daemon import outflow as module
@@ -33,26 +33,17 @@ from bascule.store.transaction import Transaction
 
 pytestmark = pytest.mark.anyio
 
-Opener = Callable[[str], Awaitable[SqliteStore]]
 FOUND = SessionStarted("demo", "stream_json", "/", "ana", device=LAPTOP, found=True)
 
 
 @pytest.fixture
-async def open_store(tmp_path: Path) -> AsyncIterator[Opener]:
-    opened: list[SqliteStore] = []
-
-    async def open_it(name: str) -> SqliteStore:
-        path = tmp_path / name / "bascule.db"
-        opened.append(SqliteStore.open(path, clock=Clock(), loop=asyncio.get_running_loop()))
-        return opened[-1]
-
-    yield open_it
-    for store in opened:
-        await store.close()
+async def open_store(tmp_path: Path) -> AsyncIterator[OpenNamed]:
+    async with named_stores(tmp_path) as opener:
+        yield opener
 
 
 @pytest.fixture
-async def home(open_store: Opener) -> SqliteStore:
+async def home(open_store: OpenNamed) -> SqliteStore:
     return await open_store("home")
 
 
@@ -349,7 +340,7 @@ async def test_a_store_that_can_not_be_read_at_all_closes_the_line(
 @pytest.mark.row("R2", "REL-40")
 @pytest.mark.parametrize("seed", range(4))
 async def test_however_often_it_is_cut_both_have_the_same_bytes_in_the_end(
-    seed: int, open_store: Opener, home: SqliteStore
+    seed: int, open_store: OpenNamed, home: SqliteStore
 ) -> None:
     chance, hub = random.Random(seed), await open_store("hub")
     names = [f"s{n}" for n in range(5)]
@@ -397,7 +388,7 @@ async def test_however_often_it_is_cut_both_have_the_same_bytes_in_the_end(
 
 @pytest.mark.row("R11")
 async def test_a_daemon_restored_from_an_older_copy_keeps_both_histories_readable(
-    open_store: Opener, tmp_path: Path
+    open_store: OpenNamed, tmp_path: Path
 ) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await append_all(home, ended(text("shared ")), "s1")
@@ -428,7 +419,7 @@ async def test_a_daemon_restored_from_an_older_copy_keeps_both_histories_readabl
 
 
 async def test_a_hub_restored_from_an_older_copy_gets_everything_again(
-    open_store: Opener, home: SqliteStore, tmp_path: Path
+    open_store: OpenNamed, home: SqliteStore, tmp_path: Path
 ) -> None:
     hub = await open_store("hub")
     await append_all(home, ended(text()), "s1")

@@ -39,14 +39,6 @@ async def begin(
     await store.append(Batch(session_id, 1, AT, events, driver_state=noted if found else None))
 
 
-@pytest.fixture
-def home(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = short_dir / "home"
-    made.mkdir()
-    monkeypatch.setenv("HOME", str(made))
-    return made
-
-
 async def look(made: RunningDaemon) -> list[str]:
     made.host._parts.found._looked_at = float("-inf")
     return [one["sessionId"] for one in (await made.ask(ListFound(wait=True)))["sessions"]]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.drivers.test_acp_driver import line, opened, prompt, sent_by, update
+from tests.drivers.acp_lines import line, opened, prompt, sent_by, update
 
 from bascule.drivers.acp.driver import AcpDriver
 from bascule.drivers.acp.turns import NOTHING_SAID

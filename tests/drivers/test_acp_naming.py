@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from tests.drivers.test_acp_driver import ask, begun, line, opened, prompt, sent_by, update
+from tests.drivers.acp_lines import ask, begun, line, opened, prompt, sent_by, update
 
-from bascule.drivers.acp.naming import derived_name, only_repeats, told_name, unnamed
+from bascule.drivers.acp.naming import derived_name, given_name, only_repeats, unnamed
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import Note, PermissionRequested, Raw, ToolStarted
 from bascule.policy.session_rules import rule_for
@@ -176,8 +176,8 @@ def test_a_name_is_derived_only_from_what_is_one(title: str | None, kind: str, r
 
 
 def test_odd_additions_and_titles_are_no_names() -> None:
-    assert told_name(None, Raw(b'{"toolName":7,"a":{"toolName":""},"b":[1]}')) == ""
-    assert told_name("", Raw(b'{"toolName":"x"}')) == "x"
+    assert given_name(None, Raw(b'{"toolName":7,"a":{"toolName":""},"b":[1]}')) == ""
+    assert given_name("", Raw(b'{"toolName":"x"}')) == "x"
     assert only_repeats("[" * 100_000, Raw(b"{}")) is False
     assert only_repeats("{not json", Raw(b"{}")) is False
     assert len(unnamed("x" * 10_000)) < 400

@@ -1,7 +1,7 @@
 """A model the agent does not have: refused where it lists all of them, else shown only when it answered."""
 
 import pytest
-from tests.drivers import test_acp_driver as acp
+from tests.drivers import acp_lines as acp
 from tests.drivers import test_codex_driver as codex
 from tests.drivers.test_stream_json_driver import lines
 

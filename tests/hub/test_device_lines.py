@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.hub.boards import switchboard
+from tests.hub.steady import Steady
 
 from bascule.hub import switchboard as switchboard_module
 from bascule.hub.device_line import DeviceLine
@@ -38,15 +39,6 @@ pytestmark = pytest.mark.anyio
 
 ANA = Actor("ana", "grant-1", "192.0.2.7", "a browser")
 CODEX = AgentInfo("codex", "Codex", True)
-
-
-class Steady:
-    """A clock that a test moves."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Machine:

@@ -1,16 +1,16 @@
 """What a hub does with the rows of a device: stores, syncs, acknowledges; and refuses what is not its own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
 from tests.daemon.joined import LAPTOP, Joined
-from tests.store.conftest import Clock
 from tests.store.copies import BEGUN, as_rows, log_hash
 from tests.store.logs import append_all, begin, step, text
+from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
 from bascule.hub import inflow as module
@@ -24,25 +24,15 @@ from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
 
-Opener = Callable[[str], Awaitable[SqliteStore]]
+
+@pytest.fixture
+async def open_store(tmp_path: Path) -> AsyncIterator[OpenNamed]:
+    async with named_stores(tmp_path) as opener:
+        yield opener
 
 
 @pytest.fixture
-async def open_store(tmp_path: Path) -> AsyncIterator[Opener]:
-    opened: list[SqliteStore] = []
-
-    async def open_it(name: str) -> SqliteStore:
-        path = tmp_path / name / "bascule.db"
-        opened.append(SqliteStore.open(path, clock=Clock(), loop=asyncio.get_running_loop()))
-        return opened[-1]
-
-    yield open_it
-    for store in opened:
-        await store.close()
-
-
-@pytest.fixture
-async def hub(open_store: Opener) -> SqliteStore:
+async def hub(open_store: OpenNamed) -> SqliteStore:
     return await open_store("hub")
 
 
@@ -240,7 +230,7 @@ async def test_whoever_waits_for_a_row_is_told_when_the_line_goes(hub: SqliteSto
 
 @pytest.mark.row("R3")
 async def test_a_full_hub_acknowledges_nothing_and_goes_on_by_itself(
-    hub: SqliteStore, open_store: Opener, monkeypatch: pytest.MonkeyPatch
+    hub: SqliteStore, open_store: OpenNamed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = await open_store("home")
     await append_all(home, [BEGUN, text()], "s1")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.hub.running_hub import RunningHub, running_hub
+from tests.hub.steady import Steady
 
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.links import LIFETIME, REMEMBERED, WRONG_BURST
@@ -15,14 +16,6 @@ from bascule.model.errors import StorageFull
 from bascule.model.settings import Settings
 
 pytestmark = pytest.mark.anyio
-
-
-class Steady:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from msgspec import Raw
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.nodes.envelope import Enveloped, Presence, Push, control, enclose, opened
 from bascule.model.codec import encode
-from bascule.notify.presence import AtThePage
+from bascule.notify.page_activity import AtThePage
 
 pytestmark = pytest.mark.anyio
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.hub.running_hub import RunningHub, ask, running_hub
+from tests.hub.steady import Steady
 
 from bascule.hub.door.pairings import LIFETIME, MOST_PER_ADDRESS
 from bascule.link.frames import AnyFrame, DaemonConnected
@@ -16,14 +17,6 @@ from bascule.model.errors import DeviceOffline
 pytestmark = pytest.mark.anyio
 
 ATTIC = {"device": "d-attic", "name": "attic", "user": "ana", "version": "1.0", "agents": ["codex"]}
-
-
-class Steady:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

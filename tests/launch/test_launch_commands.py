@@ -194,9 +194,7 @@ async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> 
     folder.mkdir()
     more = {"BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_ANSWER_MS": "120000"}
     server = LiveServer(folder, env={**desk.environ, **more})
-    (server.config / "agents").mkdir(mode=0o700)
-    (server.config / "agents" / "both.toml").write_text(AGENT)
-    (server.config / "agents" / "both.toml").chmod(0o600)
+    server.add_agent_file("both", AGENT)
     desk.program("both", "well_behaved.py")
     where = {"BASCULE_DATA_DIR": str(server.data), "BASCULE_CONFIG_DIR": str(server.config)}
     async with server:

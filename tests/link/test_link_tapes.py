@@ -181,7 +181,7 @@ class Viewer:
     def elected(self) -> None:
         self.elections += 1
 
-    def told_typing(self, name: str) -> None:
+    def notify_typing(self, name: str) -> None:
         self.heard_typing.append(name)
         self.more.set()
 

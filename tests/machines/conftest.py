@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.live import LIMITS
 from tests.machines.machines import Hub, Machine
+from tests.machines.relay import Relay, relay
 from tests.store.postgres_server import Server, reason_to_skip, running_server
 
 
@@ -28,6 +30,22 @@ async def hub_env(request: pytest.FixtureRequest) -> dict[str, str]:
         return {}
     server: Server = request.getfixturevalue("postgres")
     return {"BASCULE_STORE": await asyncio.to_thread(server.new_database)}
+
+
+@pytest.fixture
+async def line() -> AsyncIterator[Relay]:
+    """Between a machine and its hub: it can be cut, mended, or let nothing pass."""
+    async with relay() as made:
+        yield made
+
+
+@pytest.fixture
+async def hub_behind_line(short_dir: Path, line: Relay) -> AsyncIterator[Hub]:
+    folder = short_dir / "h"
+    folder.mkdir(mode=0o700)
+    async with Hub(folder, config=f'allowed_hosts = ["{line.host}"]\n{LIMITS}') as made:
+        line.target = made.url
+        yield made
 
 
 @pytest.fixture

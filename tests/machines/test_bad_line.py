@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.live import LIMITS
 from tests.machines.machines import Hub, Machine, equal_logs
-from tests.machines.relay import Relay, relay
+from tests.machines.relay import Relay
 from tests.machines.scale import FULL, scaled
 from tests.waiting import MUCH_PATIENCE, within
 
@@ -23,18 +22,8 @@ CUT_EVERY = 0.5
 
 
 @pytest.fixture
-async def line() -> AsyncIterator[Relay]:
-    async with relay() as made:
-        yield made
-
-
-@pytest.fixture
-async def hub(short_dir: Path, line: Relay) -> AsyncIterator[Hub]:
-    folder = short_dir / "h"
-    folder.mkdir(mode=0o700)
-    async with Hub(folder, config=f'allowed_hosts = ["{line.host}"]\n{LIMITS}') as made:
-        line.target = made.url
-        yield made
+def hub(hub_behind_line: Hub) -> Hub:
+    return hub_behind_line
 
 
 @pytest.fixture

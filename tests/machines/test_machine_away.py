@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live import LIMITS
 from tests.machines.machines import Hub, Machine, equal_logs
-from tests.machines.relay import Relay, relay
+from tests.machines.relay import Relay
 from tests.waiting import PATIENCE
 
 from bascule.model.events import PermissionAnswered, PermissionModeChanged, PermissionRequested, TurnEnded
@@ -18,18 +17,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def line() -> AsyncIterator[Relay]:
-    async with relay() as made:
-        yield made
-
-
-@pytest.fixture
-async def hub(short_dir: Path, line: Relay) -> AsyncIterator[Hub]:
-    folder = short_dir / "h"
-    folder.mkdir(mode=0o700)
-    async with Hub(folder, config=f'allowed_hosts = ["{line.host}"]\n{LIMITS}') as made:
-        line.target = made.url
-        yield made
+def hub(hub_behind_line: Hub) -> Hub:
+    return hub_behind_line
 
 
 @pytest.fixture

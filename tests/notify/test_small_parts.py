@@ -11,7 +11,7 @@ from bascule.notify.channels import Channel, check_web_channel
 from bascule.notify.delivery import is_push_service
 from bascule.notify.deny_tokens import DenyClaims, DenyTokenInvalid, make_token, read_token
 from bascule.notify.notice import Notice
-from bascule.notify.presence import ACTIVE_SECONDS, AtThePage
+from bascule.notify.page_activity import ACTIVE_SECONDS, AtThePage
 from bascule.notify.quiet_hours import checked
 
 CLAIMS = DenyClaims("c1", "s1", "r1", "0" * 64)

@@ -30,10 +30,7 @@ cues = [
 
 def server_in(folder: Path) -> LiveServer:
     server = LiveServer(folder)
-    agents = server.config / "agents"
-    agents.mkdir(mode=0o700)
-    (agents / "printing.toml").write_text(TOML)
-    (agents / "printing.toml").chmod(0o600)
+    server.add_agent_file("printing", TOML)
     return server
 
 

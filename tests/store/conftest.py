@@ -2,11 +2,15 @@
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.postgres_server import Server, running_server
+from tests.store.postgres_store import Opener as OpenPostgres
+from tests.store.postgres_store import open_at
 
+from bascule.store.database import DatabaseStore
 from bascule.store.sqlite import SqliteStore
 
 Opener = Callable[..., Awaitable[SqliteStore]]
@@ -53,3 +57,45 @@ async def open_store(database: Path, clock: Clock) -> AsyncIterator[Opener]:
 @pytest.fixture
 async def store(open_store: Opener) -> SqliteStore:
     return await open_store()
+
+
+# A PostgreSQL server, where one is installed
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def template(server: Server) -> str:
+    """A database that was migrated once, to be copied for each test."""
+    from bascule.store.postgres.schema import prepare
+
+    url = server.new_database()
+    prepare(url)
+    return url.split("?")[0].rsplit("/", 1)[1]
+
+
+@pytest.fixture
+def url(server: Server, template: str) -> str:
+    return server.new_database(template)
+
+
+@pytest.fixture
+async def open_postgres(url: str, clock: Clock) -> AsyncIterator[OpenPostgres]:
+    opened: list[DatabaseStore] = []
+
+    async def open_it() -> DatabaseStore:
+        opened.append(await open_at(url, clock))
+        return opened[-1]
+
+    yield open_it
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def hub(open_postgres: OpenPostgres) -> DatabaseStore:
+    return await open_postgres()

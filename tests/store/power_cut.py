@@ -22,7 +22,7 @@ SOURCE = r"""
 #include <unistd.h>
 
 static void keep(int fd) {
-    char link[64], path[4096], target[8192], block[65536];
+    char link[64], path[4096], target[8192], whole[8256], block[65536];
     const char *folder = getenv("SYNCED_COPIES");
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
@@ -30,12 +30,17 @@ static void keep(int fd) {
     path[length] = 0;
     if (strstr(path, "bascule.db") == NULL) return;
     snprintf(target, sizeof target, "%s%s", folder, strrchr(path, '/'));
-    int in = open(path, O_RDONLY), out = open(target, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    // Under another name first: a program that is killed in here leaves the copy of the sync before whole.
+    snprintf(whole, sizeof whole, "%s.%d", target, gettid());
+    int in = open(path, O_RDONLY);
+    if (in < 0) return;
+    int out = open(whole, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ssize_t got;
-    while (in >= 0 && out >= 0 && (got = read(in, block, sizeof block)) > 0)
+    while ((got = read(in, block, sizeof block)) > 0)
         if (write(out, block, got) != got) abort();
     close(in);
     close(out);
+    if (rename(whole, target) != 0) abort();
 }
 
 int fsync(int fd) {

@@ -1,9 +1,6 @@
 """The PostgreSQL store, on a real server: held to what every engine of a hub's store is held to."""
 
 import asyncio
-import contextlib
-import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,8 @@ from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
 from tests.store.copies import BEGUN, LAPTOP, as_rows
 from tests.store.logs import AT, random_log, rest_times, text
-from tests.store.postgres_server import Server, program, reason_to_skip, running_server
+from tests.store.postgres_server import Server, reason_to_skip
+from tests.store.postgres_store import Opener, answers_of, open_at
 from tests.store.replica_conformance import TURN, ReplicaConformance
 from tests.store.replica_conformance import Open as OpenHub
 from tests.waiting import PATIENCE
@@ -35,53 +33,6 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(reason_to_skip() is not None, reason=reason_to_skip() or ""),
 ]
-
-Opener = Callable[..., Awaitable[DatabaseStore]]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with running_server() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def template(server: Server) -> str:
-    """A database that was migrated once, to be copied for each test."""
-    from bascule.store.postgres.schema import prepare
-
-    url = server.new_database()
-    prepare(url)
-    return url.split("?")[0].rsplit("/", 1)[1]
-
-
-@pytest.fixture
-def url(server: Server, template: str) -> str:
-    return server.new_database(template)
-
-
-async def _open(url: str, clock: Clock) -> DatabaseStore:
-    from bascule.store.postgres.store import PostgresStore
-
-    return await PostgresStore.open(url, clock=clock, loop=asyncio.get_running_loop())
-
-
-@pytest.fixture
-async def open_postgres(url: str, clock: Clock) -> AsyncIterator[Opener]:
-    opened: list[DatabaseStore] = []
-
-    async def open_it() -> DatabaseStore:
-        opened.append(await _open(url, clock))
-        return opened[-1]
-
-    yield open_it
-    for store in opened:
-        await store.close()
-
-
-@pytest.fixture
-async def hub(open_postgres: Opener) -> DatabaseStore:
-    return await open_postgres()
 
 
 class TestPostgresLog(LogConformance):
@@ -138,40 +89,6 @@ _logs = st.lists(
 )
 
 
-async def _answers(
-    store: DatabaseStore, logs: list[tuple[str, list[AnyEvent]]], queries: list[str]
-) -> list[object]:
-    """Everything a hub asks, after these rows."""
-    for name, log in logs:
-        head, _ = await store.head_of(name)
-        events = log if head else [BEGUN, *log]
-        await store.take_in(LAPTOP, name, head + 1, as_rows(events, head + 1))
-    async with asyncio.timeout(PATIENCE):
-        await store.searchable()
-    said: list[object] = [
-        await store.list_sessions(),
-        await store.open_requests(),
-        await store.session_counts(),
-    ]
-    said += [
-        await store.usage(5),
-        await store.recent_folders(9),
-        await store.heads_of(LAPTOP),
-        await store.found(),
-    ]
-    for name in sorted({name for name, _ in logs}):
-        said += [
-            await store.page(name, 5),
-            await store.page(name, 3, after=2),
-            await store.page(name, 4, around=3),
-        ]
-        said += [await store.read(name, 0), await store.edited(name), await store.session(name)]
-        said += [await store.resume_point(name), await store.head_of(name)]
-    for query in queries:
-        said.append(await store.search(query, limit=50))
-    return said
-
-
 @given(
     logs=_logs,
     queries=st.lists(_words.filter(lambda one: any(map(str.isalnum, one))), min_size=2, max_size=4),
@@ -191,10 +108,10 @@ async def test_the_same_rows_give_the_same_answers_on_both_databases(
     with pytest.MonkeyPatch.context() as patch:
         rest_times(patch, 0)
         sqlite = SqliteStore.open(folder / "bascule.db", clock=clock, loop=loop)
-        postgres = await _open(await asyncio.to_thread(server.new_database, template), clock)
+        postgres = await open_at(await asyncio.to_thread(server.new_database, template), clock)
         try:
-            expected = await _answers(sqlite, logs, queries)
-            assert await _answers(postgres, logs, queries) == expected
+            expected = await answers_of(sqlite, logs, queries)
+            assert await answers_of(postgres, logs, queries) == expected
         finally:
             await sqlite.close()
             await postgres.close()
@@ -307,7 +224,7 @@ async def test_nodes_that_write_in_turn_fold_as_one_would(
     open_postgres: Opener, server: Server, template: str, clock: Clock
 ) -> None:
     """A machine changes its node after every few rows; what is folded, audited and found stays the same."""
-    alone = await _open(await asyncio.to_thread(server.new_database, template), clock)
+    alone = await open_at(await asyncio.to_thread(server.new_database, template), clock)
     nodes = [await open_postgres(), await open_postgres()]
     log: list[AnyEvent] = [BEGUN, *TURN[1:], *(text(f"piece {n} of the heron") for n in range(40))]
     rows = as_rows(log)
@@ -376,14 +293,14 @@ async def test_hubs_that_start_together_migrate_once(server: Server, clock: Cloc
 async def test_a_newer_database_is_left_alone(server: Server, url: str, clock: Clock) -> None:
     await asyncio.to_thread(server.run, "INSERT INTO bascule.schema_versions (version) VALUES (999)", url=url)
     with pytest.raises(StoreRefused, match="newer Bascule"):
-        await _open(url, clock)
+        await open_at(url, clock)
 
 
 async def test_an_address_without_a_database_is_named_in_the_refusal(server: Server, clock: Clock) -> None:
     with pytest.raises(StoreRefused, match="nobody_made_this"):
-        await _open(server.named("nobody_made_this"), clock)
+        await open_at(server.named("nobody_made_this"), clock)
     with pytest.raises((StoreRefused, StorageFailed)):
-        await _open("postgresql://127.0.0.1:1/x", clock)
+        await open_at("postgresql://127.0.0.1:1/x", clock)
 
 
 @pytest.mark.row("X11")
@@ -430,108 +347,3 @@ async def test_a_found_session_goes_with_its_log_by_the_one_way_there_is(hub: Da
     await hub.searchable()
     assert await hub.forget_copy(LAPTOP, "s1")
     assert (await hub.read("s1", 0), (await hub.search("heron")).hits) == ([], [])
-
-
-# Moving to PostgreSQL, and back from a backup ---------------------------------------------------------
-
-
-async def _filled(folder: Path, clock: Clock) -> tuple[list[object], str]:
-    """A hub's file with something of everything; what it answers, and a grant's secret."""
-    store = SqliteStore.open(folder / "bascule.db", clock=clock, loop=asyncio.get_running_loop())
-    (folder / "device").write_text("d-hub\n")
-    try:
-        answers = await _answers(store, [("s1", [*TURN[1:], text("the heron \x00 lands")])], ["heron"])
-        _, secret = await (await GrantBook.open(store, clock)).create("ana", "owner")
-        await ProjectBook(store).add("d1", "/srv/app", "app", "ana")
-        made = PromptContent(title="Review", delta=Delta(ops=(DeltaOp(insert="Look at the heron\n"),)))
-        await PromptBook(store).add(made, "Look at the heron", Actor("ana", "g1"), shared=True)
-        devices = await DeviceBook.open(store)
-        devices.put(DeviceRecord(LAPTOP, "laptop", AT))
-        await store.barrier()
-        return answers, secret
-    finally:
-        await store.close()
-
-
-@pytest.mark.row("X11")
-async def test_a_hub_is_copied_from_its_file_and_answers_the_same(
-    server: Server, url: str, tmp_path: Path, clock: Clock, capfd: pytest.CaptureFixture[str]
-) -> None:
-    from bascule.cli import build_parser
-
-    with pytest.MonkeyPatch.context() as patch:
-        rest_times(patch, 0)
-        expected, secret = await _filled(tmp_path, clock)
-        args = build_parser("store").parse_args(["store", "copy", "--from", str(tmp_path), "--to", url])
-        assert await args.command(args) == 0
-        said = capfd.readouterr()
-        assert "all compared" in said.out
-        assert "events: " in said.err
-        copied = await _open(url, clock)
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await copied.searchable()
-            assert await _answers(copied, [], []) == expected[:7]
-            assert await copied.search("heron", limit=50) == expected[-1]
-            assert [row.body for row in await copied.read("s1", 0)] == [row.body for row in expected[10]]
-            assert (await GrantBook.open(copied, clock)).authenticate(secret) is not None
-            assert (await copied.verify_audit()).bad is None
-            assert copied.shared.hub == "d-hub"
-            assert [one.path for one in await ProjectBook(copied).list()] == ["/srv/app"]
-            assert len(await PromptBook(copied).search("heron", 5)) == 1
-            head, _ = await copied.head_of("s1")  # and it goes on
-            await copied.take_in(LAPTOP, "s1", head + 1, as_rows([text("more")], head + 1))
-        finally:
-            await copied.close()
-        with pytest.raises(StoreRefused, match="empty"):
-            await args.command(args)
-
-
-async def test_a_copy_that_fails_leaves_an_empty_database(
-    server: Server, url: str, tmp_path: Path, clock: Clock
-) -> None:
-    import sqlite3
-
-    from bascule.store.postgres.copying import copy_store
-
-    await _filled(tmp_path, clock)
-    broken = sqlite3.connect(tmp_path / "bascule.db")
-    broken.execute("DROP TRIGGER events_are_never_changed")
-    broken.execute("UPDATE events SET body = replace(body, 'heron', 'eagle') WHERE seq = 3")
-    broken.commit()
-    broken.close()
-
-    def copy() -> None:
-        with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as source:
-            copy_store(source, url, "d-hub", lambda table, done, total: None)
-
-    with pytest.raises(StoreDamaged):
-        await asyncio.to_thread(copy)
-    (rows,) = await asyncio.to_thread(server.run, "SELECT count(*) FROM bascule.sessions", url=url)
-    assert rows == [(0,)]
-
-
-@pytest.mark.row("X11")
-async def test_a_backup_by_pg_dump_is_restored_with_everything(
-    server: Server, url: str, open_postgres: Opener, clock: Clock, tmp_path: Path
-) -> None:
-    hub = await open_postgres()
-    await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
-    _, secret = await (await GrantBook.open(hub, clock)).create("ana", "owner")
-    dumps, restores = program("pg_dump"), program("pg_restore")
-    other = await asyncio.to_thread(server.new_database)
-
-    def back_up_and_restore() -> None:
-        dump = str(tmp_path / "hub.dump")
-        subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
-        subprocess.run([restores, "--no-owner", "-d", other, dump], check=True)
-
-    await asyncio.to_thread(back_up_and_restore)  # while the hub runs
-    restored = await _open(other, clock)
-    try:
-        assert [row.body for row in await restored.read("s1", 0)] == as_rows(TURN)
-        assert (await GrantBook.open(restored, clock)).authenticate(secret) is not None
-        assert (await restored.verify_audit()).bad is None
-        await restored.take_in(LAPTOP, "s1", len(TURN) + 1, as_rows([text("more")], len(TURN) + 1))
-    finally:
-        await restored.close()

@@ -33,12 +33,9 @@ cues = [
 
 
 def add(server: LiveServer, name: str, driver: str, script: Path, more: str = "") -> None:
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700, exist_ok=True)
     head = f'name = "{name}"\ntitle = "{name}"\nsearch = ["{{python}}"]\n'
-    file = folder / f"{name}.toml"
-    file.write_text(f'{head}[[drivers]]\nname = "{driver}"\nargs = ["-u", "{script}"]\n{more}')
-    file.chmod(0o600)
+    text = f'{head}[[drivers]]\nname = "{driver}"\nargs = ["-u", "{script}"]\n{more}'
+    server.add_agent_file(name, text)
 
 
 @pytest.mark.row("REL-33")

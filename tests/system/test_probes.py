@@ -52,13 +52,11 @@ async def test_a_version_that_hangs_leaves_nothing_after_fifteen_kills(
     program = server.folder / "hangs"
     program.write_text(HANGS.format(pids=pids))
     program.chmod(0o700)
-    agents = server.config / "agents"
-    agents.mkdir(mode=0o700)
-    (agents / "hangs.toml").write_text(
+    server.add_agent_file(
+        "hangs",
         f'name = "hangs"\ntitle = "Hangs"\nsearch = [{json.dumps(str(program))}]\n'
-        '[version]\nargs = ["--version"]\n[[drivers]]\nname = "stream_json"\n'
+        '[version]\nargs = ["--version"]\n[[drivers]]\nname = "stream_json"\n',
     )
-    (agents / "hangs.toml").chmod(0o600)
     try:
         for _ in range(KILLS):
             asked = len(pids.read_text().split()) if pids.exists() else 0

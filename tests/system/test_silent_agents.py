@@ -113,14 +113,12 @@ async def test_an_adapter_that_ends_its_turn_without_a_word_has_failed(short_dir
 @pytest.mark.row("F11")
 async def test_an_agent_that_takes_no_model_is_resumed_though_it_named_one(short_dir: Path) -> None:
     server = LiveServer(short_dir)
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
     args = ["-E", "-S", str(FAKES / "well_behaved.py")]
-    (folder / "mine.toml").write_text(
+    server.add_agent_file(
+        "mine",
         f'name = "mine"\ntitle = "Mine"\nsearch = ["{sys.executable}"]\n'
-        f'[[drivers]]\nname = "stream_json"\nargs = {json.dumps(args)}\nresume = ["--resume={{value}}"]\n'
+        f'[[drivers]]\nname = "stream_json"\nargs = {json.dumps(args)}\nresume = ["--resume={{value}}"]\n',
     )
-    (folder / "mine.toml").chmod(0o600)
     async with server:
         session = await server.create("hello", agent="mine")
         await server.wait_for(session, TurnEnded)

@@ -113,7 +113,7 @@ test('the composer says when a message will be sent, and who else types', () => 
   assert.equal(say({ phase: 'waiting' }), 'Message Demo. @ file, / command');
   assert.equal(say({ phase: 'running' }), 'Message Demo. It is sent when the turn ends.');
   assert.equal(say({ phase: 'ended', end_reason: 'disconnected' }), 'Message Demo. It is sent when the agent is back.');
-  const typing = (...names) => typingWords(viewing({ company: { s1: { viewers: [], typing: names } } }), 's1');
+  const typing = (...names) => typingWords(viewing({ presence: { s1: { viewers: [], typing: names } } }), 's1');
   assert.deepEqual(
     [typing('ben'), typing('ben', 'ana'), typing('ana', 'cem')],
     ['', 'ana is typing', 'ana, cem are typing'],

@@ -38,9 +38,7 @@ async def machine(folder: Path, **more: str) -> AsyncGenerator[tuple[Desk, LiveS
     desk = Desk(folder)
     launch = {"BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_ANSWER_MS": "120000"}
     server = LiveServer(folder, env={**desk.environ, **launch, **more})
-    (server.config / "agents").mkdir(mode=0o700)
-    (server.config / "agents" / "both.toml").write_text(AGENT)
-    (server.config / "agents" / "both.toml").chmod(0o600)
+    server.add_agent_file("both", AGENT)
     desk.program("both", "well_behaved.py")
     try:
         async with server:

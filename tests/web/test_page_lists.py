@@ -59,13 +59,14 @@ async def test_a_full_sidebar_shows_what_lives_then_five_of_each_project_and_wha
         await expect(names).to_have_text(["Chore number 0", *latest, "Show 61 more"])
         # Every row says which agent it is.
         await expect(group.locator(".session-row .agent-mark")).to_have_count(6)
-        # One is pinned, though it is far from the first page, and still is after a reload.
+        # One is pinned, though it is far from the first page, and still is after a reload without its tab.
         await tab.turn_to("/sessions/old1")
         await expect(page.locator(".session-bar__name h1")).to_have_text("Chore number 1")
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="Pin to the top").click()
         pinned = page.get_by_role("region", name="Pinned").locator(".session-row__title")
         await expect(pinned).to_have_text(["Chore number 1"])
+        await page.get_by_title("Close Chore number 1").click()
         await tab.turn_to("/inbox")
         await page.reload()
         await expect(pinned).to_have_text(["Chore number 1"])

@@ -343,18 +343,16 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
     server = LiveServer(short_dir, env={"SHELL": "/bin/sh"})
     screen_script = server.work / "screen.py"
     screen_script.write_text(SCREEN)
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
     talks = json.dumps(["-E", "-S", str(FAKES / "well_behaved.py")])
     draws = json.dumps(["-E", "-S", "-u", str(screen_script)])
-    (folder / "duo.toml").write_text(
+    server.add_agent_file(
+        "duo",
         f'name = "duo"\ntitle = "Duo"\nsearch = {json.dumps([sys.executable])}\n'
         f'[[drivers]]\nname = "stream_json"\nargs = {talks}\n'
         'model = ["--model={value}"]\nresume = ["--resume={value}"]\n'
         f'[[drivers]]\nname = "terminal"\nargs = {draws}\n'
-        'resume = ["--resume={value}"]\n'
+        'resume = ["--resume={value}"]\n',
     )
-    (folder / "duo.toml").chmod(0o600)
     async with server:
         chat = await server.create("hello", agent="duo")
         tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{chat}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bascule.bridge.bridge_types import BridgeError
 from bascule.bridge.running import Running
-from bascule.model.liveness import pid_exists
+from bascule.model.process_ids import pid_exists
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.keeper_messages import ExitNotice, Notice, OutputNotice

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from bascule.model.errors import HostError, InvalidInput
-from bascule.model.liveness import pid_exists
 from bascule.model.loopback import is_loopback
+from bascule.model.process_ids import pid_exists
 
 SERVER_FILE = "server.json"
 _SOCKET_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}

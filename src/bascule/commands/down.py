@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bascule.commands import exits
 from bascule.commands.server_address import data_dir_of, stop_server
-from bascule.model.liveness import pid_exists
+from bascule.model.process_ids import pid_exists
 from bascule.state_folder import read_note
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection

@@ -26,7 +26,7 @@ async def launch(args: argparse.Namespace) -> int:
     request = request_of({**fields, "workingDirectory": os.path.abspath(args.cwd or os.getcwd())})
     launches = _launches(args)
     try:
-        return await _told(await launches.launch(request, "the command line"))
+        return await _report(await launches.launch(request, "the command line"))
     finally:
         await launches.close()
 
@@ -92,7 +92,7 @@ async def open_terminal(args: argparse.Namespace) -> int:
         if args.print:
             print(resume_command(start, session.cwd))
             return exits.OK
-        return await _told(await launches.run(start, session.cwd, "the command line"))
+        return await _report(await launches.run(start, session.cwd, "the command line"))
     finally:
         await launches.close()
 
@@ -104,7 +104,7 @@ def _launches(args: argparse.Namespace, folders: "Folders | None" = None) -> "La
     return launches_of(load(flags), folders=folders).launches
 
 
-async def _told(record: "LaunchRecord") -> int:
+async def _report(record: "LaunchRecord") -> int:
     await record.settled.wait()  # bounded by launch.window_seconds
     if record.error is not None:
         print(record.error.message, file=sys.stderr)

@@ -9,7 +9,7 @@ from pathlib import Path
 from bascule.client import Client
 from bascule.client.address import ServerFile, read_server_file
 from bascule.config import load
-from bascule.model.liveness import pid_exists
+from bascule.model.process_ids import pid_exists
 
 STOP_SECONDS = 30.0
 

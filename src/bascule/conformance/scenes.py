@@ -211,6 +211,6 @@ SCENES: dict[str, Callable[[Stage], Awaitable[str]]] = {
     "answers": _text,
     "asks before a command, and runs it when allowed": _allowed,
     "does not run what was denied": _rejected,
-    "stops when told": _cancelled,
+    "stops on request": _cancelled,
     "takes up an ended conversation": _resumed,
 }

@@ -43,7 +43,7 @@ def proposals_in(home: str, folder: str | None, own: tuple[str, ...]) -> Proposa
 
 def _take(found: Proposals, root: str, name: str, shown: str, origin: Origin, own: tuple[str, ...]) -> None:
     try:
-        data = _read_own(root, name) if origin.folder is None else _read_beneath(root, name, own)
+        data = _read_own(root, name) if origin.folder is None else _read_confined(root, name, own)
         lists = msgspec.json.decode(data, type=_Settings).permissions
     except (FileNotFound, FileNotFoundError):
         return
@@ -82,7 +82,7 @@ def _read_own(home: str, name: str) -> bytes:
     return data
 
 
-def _read_beneath(root: str, name: str, own: tuple[str, ...]) -> bytes:
+def _read_confined(root: str, name: str, own: tuple[str, ...]) -> bytes:
     with ConfinedFolder(root, own).file(name) as (descriptor, info):
         if info.st_size > MAX_BYTES:
             raise OSError("it is too large.")

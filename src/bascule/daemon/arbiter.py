@@ -104,7 +104,7 @@ class Arbiter:
             self._typing_announced = now
             for other in self._chairs:
                 if other is not chair:
-                    other.events.told_typing(chair.by.name)
+                    other.events.notify_typing(chair.by.name)
         if another:
             self._typist = chair
             self._arrange()

@@ -64,7 +64,7 @@ class _Log:
         self.unacked: deque[_Unacked] = deque()
         self.slow = 0  # of them: sent as a replay, which live rows would overtake
         self.queued = False
-        self.named = False  # the hub was told how far this catch-up goes
+        self.named = False  # the hub knows how far this catch-up goes
         self.broken = False  # it can't be read
 
     @property
@@ -226,7 +226,7 @@ class Outflow:
             known.wanted = not record.found
         elif record.found and rows[0].seq == 1 and known.head > 0:
             self._begun_again(known)
-        # What was read from the store may be ahead of what is told here.
+        # What was read from the store may be ahead of the commits reported here.
         known.head, known.live = max(known.head, rows[-1].seq), record.phase in LIVE
         known.wanted = known.wanted or not record.found
         known.updated_at = record.updated_at
@@ -345,7 +345,7 @@ class Outflow:
             if rows:
                 self._send_rows(known, rows, self._priority(known))
             else:
-                known.head = start  # it was forgotten; whoever did so says it
+                known.head = start  # it was forgotten; the one who did so reports it
         self._queue(known)
 
     def _send_rows(self, known: _Log, rows: Sequence[Row], priority: int) -> None:

@@ -51,7 +51,7 @@ class Does:
     carry_out_later: CarryOut  # once it was approved
     check: Callable[[Envelope[Any]], Awaitable[None]]  # raises what the start would be refused with anyhow
     end: Callable[[str], Awaitable[None]]  # a session, because the person at the machine said so
-    changed: Callable[[], None]  # what hubs are told of the starts
+    changed: Callable[[], None]  # the starts that hubs know of have changed
     why_not: Callable[[Envelope[Any]], str]  # it would widen what runs unasked, and a hub asks for it
 
 
@@ -311,7 +311,7 @@ def asked_by(view: WaitingStart) -> str:
 
 
 def _pending(view: WaitingStart, device: str) -> SessionBegun:
-    """What somebody who waits is told; of a start that was refused meanwhile, why."""
+    """The answer to a caller that waits; of a start that was refused meanwhile, the reason."""
     if view.state not in ("waiting", "starting"):
         raise StartRefused(view.message)
     if view.plain:

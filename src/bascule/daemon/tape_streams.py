@@ -221,5 +221,5 @@ class SeatOverLink:
     def elected(self) -> None:
         self._send(SeatElected(self._tape, self._seat))
 
-    def told_typing(self, name: str) -> None:
+    def notify_typing(self, name: str) -> None:
         self._send(SomebodyTypes(self._tape, self._seat, name))

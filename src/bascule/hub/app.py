@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
+from bascule.api.pushes import AnswersChanged, PairingsChanged
 from bascule.hub.asgi import asgi_app
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
@@ -40,7 +41,7 @@ from bascule.store.replication import ReplicaStore
 if TYPE_CHECKING:
     from bascule.hub.nodes.cluster import Cluster
 
-ANSWERS_CHANGED = encode({"type": "answers:changed"})
+ANSWERS_CHANGED = encode(AnswersChanged())
 
 
 def build_app(
@@ -134,7 +135,7 @@ def _waiting_answers(
 def _connect(hub: Hub) -> None:
     """Those that act on what others report."""
     hub.grants.on_revoked(hub.open_streams.revoked)
-    hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
+    hub.pairings.changed = lambda: hub.push(PairingsChanged())
     hub.switchboard.watch(lambda: tell_devices(hub))
     claim = None if hub.cluster is None else hub.cluster.rows.claim
     hub.switchboard.watch(MachineWatch(hub.switchboard, hub.notifier, claim=claim).changed)

@@ -159,7 +159,7 @@ class DaemonSocket:
         self._spawn(self._audit.start(), f"resume the audit of {self._device}")
 
     def _watch_soon(self) -> None:
-        """What people look at is sent before the rest; those who come together are told together."""
+        """Sessions that people view are sent before the rest; several new viewers make one message."""
         if self._inflow is not None and not self._is_watching:
             self._is_watching = True
             asyncio.get_running_loop().call_later(WATCH_SECONDS, self._watch)

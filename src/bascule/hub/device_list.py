@@ -18,7 +18,7 @@ T = TypeVar("T")
 Agents = tuple[AgentInfo, ...]
 NOTE_SECONDS = 30.0  # between two notes of when a device was heard, while it is
 MAX_AGENTS = 200
-CLOCK_OFF = 60.0  # seconds that a clock is off when a person is told
+CLOCK_OFF = 60.0  # seconds that a clock is off before people see a warning
 MAX_NAME = 100
 
 _agents = msgspec.json.Decoder(Agents)

@@ -2,7 +2,7 @@
 
 Rows are committed at once, so that viewers see them, and synced together now and then; only then they are
 acknowledged. While the store can't write nothing is acknowledged, so the device stops sending; afterwards it
-is told again where the copies end.
+learns again where the copies end.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ Close = Callable[[str], None]
 
 
 def _nobody(session_id: str, aside: str | None) -> None:
-    """For a hub whose viewers need not be told."""
+    """For a hub whose viewers need no notice."""
 
 
 class Inflow:
@@ -76,7 +76,7 @@ class Inflow:
         self._device = device
         self._send = send
         self._close = close
-        self._told_aside = set_aside
+        self._on_set_aside = set_aside
         self._skew = skew
         self._most = window + MAX_BATCH_BYTES
         self._loop = asyncio.get_running_loop()
@@ -88,7 +88,7 @@ class Inflow:
         self._named: dict[str, int] = {}
         self._waiting: defaultdict[str, list[tuple[int, asyncio.Future[None]]]] = defaultdict(list)
         self._fetching: defaultdict[str, list[asyncio.Future[int | None]]] = defaultdict(list)
-        self._asked: set[str] = set()  # the device was told where these end; what does not follow is older
+        self._asked: set[str] = set()  # the device knows where these end; what does not follow is older
         self._lost: set[str] = set()  # with rows that could not be stored
         self._begun_again: set[str] = set()
         self._violations = 0
@@ -109,7 +109,7 @@ class Inflow:
             self._say(Resume(heads, last=not more))
 
     async def stop(self) -> None:
-        """The line is gone. What was taken in stays; whoever waits for more is told."""
+        """The line is gone. What was taken in stays; waiters for more get the error."""
         self._open = False
         if self._timer is not None:
             self._timer.cancel()
@@ -133,12 +133,12 @@ class Inflow:
                 self._take_in(frame)
             case SessionHead():
                 self._name(frame.session_id, frame.seq)
-                self._told_head(frame.session_id, frame.seq)
+                self._note_head(frame.session_id, frame.seq)
             case SessionDiverged():
                 self._set_aside(frame.session_id)
                 self._name(frame.session_id, frame.head)
             case SessionForgotten():
-                self._told_head(frame.session_id, None)
+                self._note_head(frame.session_id, None)
                 forgetting = self._store.forget_copy(self._device, frame.session_id)
                 forgetting.add_done_callback(partial(self._forgotten, frame.session_id))
 
@@ -179,7 +179,7 @@ class Inflow:
         except TimeoutError:
             raise DeviceOffline("The machine did not send this session in time; try again.") from None
 
-    def _told_head(self, session_id: str, seq: int | None) -> None:
+    def _note_head(self, session_id: str, seq: int | None) -> None:
         for promise in self._fetching.pop(session_id, ()):
             if not promise.done():
                 promise.set_result(seq)
@@ -279,7 +279,7 @@ class Inflow:
             return
         if done.result() is None:  # nothing was kept, as of a found session: it may be begun again
             self._begun_again.discard(session_id)
-        self._told_aside(session_id, done.result())
+        self._on_set_aside(session_id, done.result())
         if ask:
             self._say(Resume({session_id: (0, 0)}))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bascule.api.pushes import ToEverybody
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.links import Links
@@ -78,7 +79,7 @@ class Hub:
         """Names the history that this session's numbers are of."""
         return epoch_of(self.store.epoch, record.generation)
 
-    def push(self, message: object) -> None:
+    def push(self, message: ToEverybody) -> None:
         """Tell every socket that may see all sessions."""
         data = encode(message)
         self.feed.notify(None, data)

@@ -12,7 +12,7 @@ from bascule.api.machine_answers import DeviceStatus
 from bascule.hub.asking import GRACE_SECONDS, Asking
 from bascule.hub.device_line import Close, DeviceLine, Send
 from bascule.hub.device_list import DeviceList
-from bascule.hub.line_refusals import IN_USE, LATE, OTHER
+from bascule.hub.line_refusals import IN_USE, LATE, NO_DEVICE, OTHER, offline
 from bascule.hub.line_watch import LineWatch
 from bascule.hub.orders import Orders
 from bascule.link.frames import (
@@ -40,7 +40,6 @@ log = logging.getLogger("bascule.hub")
 
 A = TypeVar("A")
 News = AgentStatus | AgentProblem
-NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
 
@@ -230,21 +229,8 @@ class Switchboard:
         if line is not None:
             return line
         status = self.status(device)
-        if status is None:
-            raise DeviceOffline(NO_DEVICE)
-        if status.replaced_by:
-            now = self.status(status.replaced_by)
-            raise DeviceOffline(
-                f"{status.name} was replaced by {now.name if now else 'another machine'}. "
-                "Its sessions stay here to be read; begin a new one on the other machine.",
-                device=device,
-            )
-        heard = f", last heard at {status.last_heard}" if status.last_heard else ""
-        raise DeviceOffline(
-            f"{status.name} is not connected{heard}: start its daemon and try again.",
-            device=device,
-            lastHeard=status.last_heard,
-        )
+        replaced_by = status.replaced_by if status is not None else ""
+        raise offline(status, self.status(replaced_by) if replaced_by else None)
 
     async def met(self) -> None:
         """Just after a start the first device is about to connect: give it a moment, once."""

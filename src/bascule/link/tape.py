@@ -62,7 +62,7 @@ class SeatEvents(Protocol):
         """From now on this viewer's terminal answers the program's queries."""
         ...
 
-    def told_typing(self, name: str) -> None:
+    def notify_typing(self, name: str) -> None:
         """Another viewer types."""
         ...
 

@@ -208,13 +208,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
         case AgentSpawned():
             record.spawned = True
         case SessionReady():
-            if event.agent_session_id and event.agent_session_id != record.agent_session_id:
-                record.forks_after = record.seq
-            record.agent_session_id = event.agent_session_id or record.agent_session_id
-            record.model = event.model or record.model
-            record.agent_version = event.version or record.agent_version
-            record.mode = event.mode or record.mode
-            record.attempt = record.attempts = 0
+            _note_ready(record, event)
         case ReconnectScheduled():
             record.attempt, record.attempts = event.attempt, event.attempts
         case PromptSent():
@@ -258,12 +252,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.end_reason, record.guard = event.reason, None
             record.ends_at = record.ends_for = None
         case SessionEnded() | SessionFailed():
-            record.guard = None
-            record.ends_at = record.ends_for = None
-            record.end_reason, record.end_message = event.reason, event.message
-            record.code, record.signal = event.code, event.signal
-            if event.reason != "disconnected":
-                record.attempt = record.attempts = 0
+            _note_end(record, event)
         case _:
             _: NoRecordChange | FoldedElsewhere = event  # a new type of event has to be named there, or above
 
@@ -289,6 +278,26 @@ def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None
     if not event.forked:
         # Until the agent names its conversation (a terminal never does), this is all that is known.
         record.agent_session_id = event.resumed_from or record.agent_session_id
+
+
+def _note_ready(record: SessionRecord, event: SessionReady) -> None:
+    """The agent has said its first words; another conversation can't be gone back to."""
+    if event.agent_session_id and event.agent_session_id != record.agent_session_id:
+        record.forks_after = record.seq
+    record.agent_session_id = event.agent_session_id or record.agent_session_id
+    record.model = event.model or record.model
+    record.agent_version = event.version or record.agent_version
+    record.mode = event.mode or record.mode
+    record.attempt = record.attempts = 0
+
+
+def _note_end(record: SessionRecord, event: SessionEnded | SessionFailed) -> None:
+    record.guard = None
+    record.ends_at = record.ends_for = None
+    record.end_reason, record.end_message = event.reason, event.message
+    record.code, record.signal = event.code, event.signal
+    if event.reason != "disconnected":
+        record.attempt = record.attempts = 0
 
 
 def _count_work(record: SessionRecord, done: ToolChanged) -> None:

@@ -25,7 +25,7 @@ FINISHED_MINUTES = 10
 
 class NotifyChoices(Struct, frozen=True, omit_defaults=True):
     quiet: QuietHours = QuietHours()
-    finished_minutes: int = FINISHED_MINUTES  # a turn that took longer is worth telling; 0: never
+    finished_minutes: int = FINISHED_MINUTES  # a turn that took longer is notified; 0: never
     channels: tuple[Channel, ...] = ()
 
 

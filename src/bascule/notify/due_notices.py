@@ -27,7 +27,7 @@ GRACE = 2.0  # seconds that a request waits before its notice: a rule, or somebo
 LOOK_AGAIN = 5.0  # seconds until a request that is held back is looked at again
 BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all that follow
 # A person did it, or the agent is being started again: no notice is needed.
-NOT_TOLD = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
+NOT_NOTIFIED = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
 MAX_SESSIONS = 5000
 
 Key = tuple[str, str]
@@ -157,7 +157,7 @@ class Decider:
     def _phase_changed(self, record: SessionRecord, before: Phase, worked: float) -> None:
         long = worked >= self.finished_seconds > 0
         if record.phase is Phase.FAILED or (
-            record.phase is Phase.ENDED and record.end_reason not in NOT_TOLD and not record.attempt
+            record.phase is Phase.ENDED and record.end_reason not in NOT_NOTIFIED and not record.attempt
         ):
             self._soon.append(session_notice(record, "ended", self._stamp()))
         elif (before, record.phase) == (Phase.RUNNING, Phase.WAITING) and not record.queued and long:

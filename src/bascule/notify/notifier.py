@@ -12,7 +12,7 @@ from bascule.notify.channels import REPLACING, Channel
 from bascule.notify.delivery import Sender
 from bascule.notify.due_notices import Decider
 from bascule.notify.notice import Notice
-from bascule.notify.presence import AtThePage
+from bascule.notify.page_activity import AtThePage
 from bascule.store.base import Committed
 from bascule.store.protocols import HubStore
 

@@ -50,16 +50,16 @@ def overall(parts: Sequence[Part]) -> RuleAnswer:
 
 
 def _why(subject: Subject, parts: Sequence[Part], answer: RuleAnswer) -> str:
-    telling = [part for part in parts if part.answer == answer and part.rule is not None]
-    named = "; ".join(dict.fromkeys(words(part.rule) for part in telling if part.rule is not None))
+    deciding = [part for part in parts if part.answer == answer and part.rule is not None]
+    named = "; ".join(dict.fromkeys(words(part.rule) for part in deciding if part.rule is not None))
     if answer == "deny":
         return f"It would be denied: {named}."
     if answer == "allow":
         return f"It would be allowed: {named}."
     if subject.tool_class == "command" and subject.parts is None:
         return "You would be asked: Bascule can't read this command exactly."
-    if telling:
-        unsure = any(part.unsure for part in telling)
+    if deciding:
+        unsure = any(part.unsure for part in deciding)
         return f"You would be asked: {named}{' might fit, which is not certain' if unsure else ''}."
     if any(part.answer == "allow" for part in parts):
         missing = ", ".join(f"`{' '.join(part.argv)}`" for part in parts if part.argv and part.answer is None)

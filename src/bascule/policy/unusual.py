@@ -52,7 +52,7 @@ class StartFacts(NamedTuple):
 
 
 def unusual(history: StartHistory, facts: StartFacts, risky: Sequence[str]) -> tuple[str, ...]:
-    """The reasons, most telling first. The first browser and address that a machine meets are usual."""
+    """The reasons, the most important first. The first browser and address that a machine meets are usual."""
     reasons: list[str] = []
     if history.browsers and browser_key(facts) not in history.browsers:
         reasons.append("first time from this browser")

@@ -34,7 +34,7 @@ class Patience:
         self._tools = tools
         self._give_up = give_up
         self._tell = tell
-        self._told = False  # in this turn
+        self._notified = False  # in this turn
 
     def begin(self) -> None:
         if not self._driver.spoken:
@@ -51,7 +51,7 @@ class Patience:
         if self._driver.spoken:
             self._deadlines.cancel(START)
         if TurnEnded in kinds:
-            self._told = False
+            self._notified = False
         self._deadlines.cancel(QUIET)
         self.look()
 
@@ -59,7 +59,7 @@ class Patience:
         """Count the silence while nobody but the agent has anything to do."""
         if not self._alone():
             self._deadlines.cancel(QUIET)
-        elif not self._told and not self._deadlines.is_set(QUIET):
+        elif not self._notified and not self._deadlines.is_set(QUIET):
             self._deadlines.set(QUIET, self.limits.quiet_seconds, self._due)
 
     def _alone(self) -> bool:
@@ -69,7 +69,7 @@ class Patience:
 
     def _due(self) -> None:
         if self._alone():
-            self._told = True
+            self._notified = True
             seconds = self.limits.quiet_seconds
             message = f"No answer from the agent for {seconds} s. It may be waiting for its model."
             self._tell([Note("no_answer", message, "warning")])

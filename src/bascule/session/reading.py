@@ -64,7 +64,7 @@ class Reader:
         self._committed = point.out_offset
         self._err_committed = point.err_offset
         self._stated = self._trimmed = point.state_offset
-        self._told = point.out_offset
+        self._notified = point.out_offset
         # Also what was left out before a restart.
         self._stderr_dropped = max(0, point.err_offset - STDERR_KEPT)
         self._more_out = asyncio.Event()
@@ -121,8 +121,8 @@ class Reader:
             self._stated = self._committed
         if trim:
             self._trimmed = self._committed
-        if self.out - self._told >= TELL_EVERY:
-            self._told = self.out
+        if self.out - self._notified >= TELL_EVERY:
+            self._notified = self.out
             self._process.position(
                 out=self.out, err=self.err, trim_out=self._trimmed, trim_err=self._err_committed
             )

@@ -73,7 +73,7 @@ class TerminalSupervisor:
         self._clock = clock
         self._steady = steady
         self._archive = archive  # keeps the bytes from one offset to another after the end
-        self._out = self._committed = self._told = point.out_offset
+        self._out = self._committed = self._notified = point.out_offset
         self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
         self._deadlines = Deadlines()
         self._redraw = Redraw(self._resize_by, self._deadlines, steady)
@@ -211,7 +211,7 @@ class TerminalSupervisor:
         if events:
             self._log(events)
         self._trusting.after(signals)
-        if self._out - self._told >= POSITION_EVERY:
+        if self._out - self._notified >= POSITION_EVERY:
             await self._tell_position()
         # Let the viewers send this chunk before the next one is parsed.
         await asyncio.sleep(0)
@@ -223,7 +223,7 @@ class TerminalSupervisor:
             await self._log([], sync=True)
             self._committed = self._out
         self.base = max(self.base, min(forget, self._committed))
-        self._told = self._out
+        self._notified = self._out
         self._process.position(out=self._out, err=0, trim_out=self.base, trim_err=0)
         if self._out - self.base > self._settings.tape_bytes:
             self._deadlines.set("trim", 30.0, lambda: self._do(self._tell_position(), "trim"))

@@ -1,4 +1,4 @@
-"""A store in a database: one thread writes, a few read; the event loop is told of each commit.
+"""A store in a database: one thread writes, a few read; each commit is reported to the event loop.
 
 What differs between databases is in their `Engine` and their connections; everything here is the same.
 """

@@ -1,6 +1,6 @@
 """Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once.
 
-A revoked grant opens nothing; its hash stays for a while, so that whoever still holds its secret can be told.
+A revoked grant opens nothing; its hash stays for a while, so that a holder of its secret gets the reason.
 """
 
 import hmac
@@ -28,7 +28,7 @@ SECRET_BYTES = 32
 MAX_SECRET = 256  # longer ones are not even hashed
 MAX_NAME = 100
 MAX_FORMER = 20  # names
-MAX_REVOKED = 200  # of which somebody can still be told
+MAX_REVOKED = 200  # whose holders still get the reason
 TOUCH_SECONDS = 60
 
 _ALL = "SELECT id, secret_sha256, body, crc FROM grants"
@@ -224,20 +224,20 @@ class GrantBook:
         # it is still listed, because it would be back after a restart, and can be revoked again.
         self._revoked.update(grant.id for grant in grants)
         self._tell(grants)
-        told = [self._over(grant) for grant in grants if what == "revoked" and grant.kind != "ephemeral"]
+        ended = [self._over(grant) for grant in grants if what == "revoked" and grant.kind != "ephemeral"]
         oldest = [
-            one.id for one in list(self._past.values())[: max(0, len(self._past) + len(told) - MAX_REVOKED)]
+            one.id for one in list(self._past.values())[: max(0, len(self._past) + len(ended) - MAX_REVOKED)]
         ]
-        gone = [grant.id for grant in grants if all(one.id != grant.id for one in told)] + oldest
+        gone = [grant.id for grant in grants if all(one.id != grant.id for one in ended)] + oldest
 
         def write(transaction: Transaction) -> None:
             transaction.connection.executemany(_DELETE, [(one,) for one in gone])
-            transaction.connection.executemany(_UPDATE, [(*_body(one), one.id) for one in told])
+            transaction.connection.executemany(_UPDATE, [(*_body(one), one.id) for one in ended])
             transaction.audit([_audit(grant, what, by) for grant in grants])
 
         await self._store.transact(write)
         self._past = {at: one for at, one in self._past.items() if one.id not in oldest}
-        self._past |= {self._hashes[one.id]: one for one in told}
+        self._past |= {self._hashes[one.id]: one for one in ended}
         for grant in grants:
             self._forget(grant)
 

@@ -120,7 +120,7 @@ class Writer:
         self._transaction = Transaction(engine.connection, clock)
         self._problem = problem
         self._probed_at = 0.0
-        self.sync_rows = 0  # how many rely on rows being on the disk before they are told of them
+        self.sync_rows = 0  # how many are notified of rows only once these are on the disk
         self._ended: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
@@ -139,7 +139,7 @@ class Writer:
                 pass
             self._engine.close()
             self._ended.set_result(None)
-        except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
+        except BaseException as error:  # noqa: BLE001 - `close` reports it
             self._ended.set_exception(error)
 
     def _serve_one_group(self) -> bool:
@@ -178,7 +178,7 @@ class Writer:
     def _prepare(self, step: RowsStep) -> None:
         try:
             step.prepare()
-        except Exception as error:  # noqa: BLE001 - its owner is told; the others go on
+        except Exception as error:  # noqa: BLE001 - its owner gets it; the others go on
             step.error = error
 
     def _commit_group(self, group: list[Step]) -> list[Committed]:
@@ -190,7 +190,7 @@ class Writer:
         sound = [step for step in group if step.error is None]
         try:
             return self._commit(sound)
-        except Exception as error:  # noqa: BLE001 - told to the steps' owners
+        except Exception as error:  # noqa: BLE001 - reported to the steps' owners
             return self._after_failure(sound, self._undo(error))
 
     def _undo(self, error: Exception) -> Exception:

@@ -16,7 +16,7 @@ _OF_SERVER = re.compile(r"(?P<tool>[\w.:-]{1,100}) \((?P<server>[\w.: -]{1,100})
 _WORD = re.compile(r"[A-Za-z_][\w.:-]{0,79}")
 
 
-def told_name(name: str | None, meta: Raw) -> str:
+def given_name(name: str | None, meta: Raw) -> str:
     """The name if the agent gives one: beside the title, or in `_meta`."""
     if name:
         return name[:MAX_ID]

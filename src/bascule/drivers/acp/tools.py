@@ -5,7 +5,7 @@ import zlib
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.acp.naming import MCP, derived_name, only_repeats, told_name
+from bascule.drivers.acp.naming import MCP, derived_name, given_name, only_repeats
 from bascule.drivers.acp.state import NOTHING, DriverState, Tool
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
@@ -134,7 +134,7 @@ class Tools:
 
     def _merge(self, tool: Tool, call: ToolCall) -> None:
         derived = tool.name or derived_name(call.title, call.kind, call.raw_input)
-        tool.name = told_name(call.name, call.meta) or derived
+        tool.name = given_name(call.name, call.meta) or derived
         title = None if only_repeats(call.title, call.raw_input) else call.title
         tool.title = clip(title or tool.title, MAX_TITLE)
         tool.kind = _KINDS.get(call.kind, "other") if call.kind is not None else tool.kind

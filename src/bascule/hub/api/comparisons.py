@@ -3,6 +3,7 @@
 import secrets
 
 from bascule.api.bodies import CompareBody
+from bascule.api.pushes import ComparisonsChanged
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE
@@ -21,7 +22,7 @@ from bascule.link.comparisons import (
 from bascule.model.comparisons import Comparison
 
 SECONDS = 300  # git writes out whole working copies
-CHANGED = {"type": "compare:changed"}
+CHANGED = ComparisonsChanged()
 
 
 async def start(call: Call[CompareBody]) -> Comparison:

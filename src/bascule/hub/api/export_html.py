@@ -161,16 +161,16 @@ class HtmlTranscript:
         asked, answer = entry.asked, entry.answer
         if isinstance(asked, QuestionAsked):
             return _question(asked, answer if isinstance(answer, QuestionAnswered) else None)
-        wish = asked_for(asked.kind, asked.tool)
+        purpose = asked_for(asked.kind, asked.tool)
         if not isinstance(answer, PermissionAnswered):
             over = "has no answer yet" if entry.state == "open" else "was withdrawn"
-            return _note(f"The request to {wish} {over}.")
+            return _note(f"The request to {purpose} {over}.")
         if answer.decision == "allow" and asked.tool_id in self._tools:
             return ""  # its tool call shows it
         verb = "allowed" if answer.decision == "allow" else "denied"
         by = f" by {who(answer.by)}" if who(answer.by) else ""
         return _note(
-            f"The request to {wish} was {verb}{by} at {clock(entry.settled_at or entry.at)}.", answer
+            f"The request to {purpose} was {verb}{by} at {clock(entry.settled_at or entry.at)}.", answer
         )
 
 

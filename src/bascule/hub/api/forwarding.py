@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from bascule.api.pushes import ToEverybody
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.model.commands import Command, SessionCommand, answer_type
@@ -14,7 +15,7 @@ def forwarding(
     command: type[Command[Any]],
     *,
     seconds: float = 30,
-    changed: dict[str, str] | None = None,
+    changed: ToEverybody | None = None,
     run: Callable[[Any], Awaitable[object]] | None = None,
     **declared: Any,
 ) -> Operation:

@@ -3,6 +3,7 @@
 from msgspec.structs import asdict
 
 from bascule.api.bodies import LimitsBody
+from bascule.api.pushes import LimitsChanged
 from bascule.api.server_answers import LimitsView
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.machine import known_fields
@@ -33,7 +34,7 @@ async def change(call: Call[LimitsBody]) -> LimitsView:
     if changed:
         detail = "limits: " + ", ".join(changed)
         await call.hub.store.audit([AuditRecord.of(call.by, "mode", detail=detail)])
-        call.hub.push({"type": "limits:changed", **asdict(_view(call.hub))})
+        call.hub.push(LimitsChanged(**asdict(_view(call.hub))))
     return _view(call.hub)
 
 

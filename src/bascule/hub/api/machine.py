@@ -25,8 +25,8 @@ from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import request_view
+from bascule.hub.line_refusals import NO_DEVICE
 from bascule.hub.orders import Order
-from bascule.hub.switchboard import NO_DEVICE
 from bascule.link.files import ListFolders
 from bascule.link.machine import (
     AgentList,

@@ -4,6 +4,7 @@ import os
 
 from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed
 from bascule.api.folder_answers import ProjectList, RecentDirectories, RecentFolder
+from bascule.api.pushes import ProjectAdded, ProjectChanged, ProjectRemoved
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_lookup import devices_of
@@ -35,19 +36,19 @@ async def add(call: Call[ProjectAdd]) -> Project:
     path, device = checked.path, call.target
     name = body.name or os.path.basename(path) or path
     project = await hub.projects.add(device, path, name, call.by.name)
-    hub.push({"type": "project:added", "project": project})
+    hub.push(ProjectAdded(project=project))
     return project
 
 
 async def change(call: Call[ProjectChange]) -> Project:
     project = await call.hub.projects.change(call.body.project_id, call.body.name, call.body.collapsed)
-    call.hub.push({"type": "project:changed", "project": project})
+    call.hub.push(ProjectChanged(project=project))
     return project
 
 
 async def remove(call: Call[ProjectNamed]) -> Done:
     await call.hub.projects.remove(call.body.project_id)
-    call.hub.push({"type": "project:removed", "projectId": call.body.project_id})
+    call.hub.push(ProjectRemoved(project_id=call.body.project_id))
     return Done()
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bascule.api.prompts import FileOutcome, FilesOutcome, PromptExport, PromptImport
+from bascule.api.pushes import PromptsChanged
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.prompts import checked_text, may_see, seen_prompt
@@ -17,7 +18,7 @@ from bascule.model.prompts import PromptContent, PromptSource, SavedPrompt, mark
 
 SECONDS = 120
 LATEST = 20  # versions that a file in the folder may be of
-CHANGED = {"type": "prompts:changed"}
+CHANGED = PromptsChanged()
 
 
 # Import

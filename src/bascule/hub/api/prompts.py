@@ -17,6 +17,7 @@ from bascule.api.prompts import (
     PromptVersions,
     PromptView,
 )
+from bascule.api.pushes import PromptsChanged
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
@@ -147,7 +148,7 @@ def announced(call: AnyCall, prompt: SavedPrompt) -> PromptView:
 
 
 def _push(call: AnyCall, prompt: SavedPrompt) -> None:
-    call.hub.push({"type": "prompts:changed", "promptId": prompt.id, "version": prompt.version})
+    call.hub.push(PromptsChanged(prompt_id=prompt.id, version=prompt.version))
 
 
 def checked_text(content: PromptContent) -> str:

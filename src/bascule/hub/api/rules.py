@@ -1,6 +1,7 @@
 """Operations on lasting rules, which the device keeps."""
 
 from bascule.api.bodies import TryBody
+from bascule.api.pushes import RulesChanged
 from bascule.api.request_answers import RuleTrial
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
@@ -8,7 +9,7 @@ from bascule.hub.api.operation import Operation
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRule
 from bascule.model.errors import InvalidInput
 
-CHANGED = {"type": "rules:changed"}
+CHANGED = RulesChanged()
 
 
 async def try_out(call: Call[TryBody]) -> RuleTrial:

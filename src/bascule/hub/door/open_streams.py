@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from enum import Enum
 
+from bascule.api.pushes import Ended, Expired, Revoked, Shutdown
 from bascule.store.grants import Grant, GrantBook
 
 
@@ -13,6 +14,17 @@ class Ending(Enum):
     REVOKED = "revoked"
     EXPIRED = "expired"
     SHUTDOWN = "shutdown"
+
+    @property
+    def message(self) -> Ended:
+        """What the peer is sent before its socket closes."""
+        match self:
+            case Ending.REVOKED:
+                return Revoked()
+            case Ending.EXPIRED:
+                return Expired()
+            case Ending.SHUTDOWN:
+                return Shutdown()
 
 
 End = Callable[[Ending], None]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
+from bascule.api.pushes import Problem, Push, Resync
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Table
 from bascule.hub.api.responses import error_object
@@ -64,10 +65,10 @@ class Watch:
         except StorageFailed:
             self._socket.hub.feed.catch_up_later(self.subscription)
         except BasculeError as error:
-            self._socket.send({"type": "error", "error": error_object(error.refusal())})
+            self._socket.push(Problem(error=error_object(error.refusal())))
         except Exception as error:  # noqa: BLE001 - the other subscriptions go on
             refusal = report(log, "catching up", error)
-            self._socket.send({"type": "error", "error": error_object(refusal)})
+            self._socket.push(Problem(error=error_object(refusal)))
 
     def close(self) -> None:
         self.subscription.close()
@@ -95,6 +96,9 @@ class BrowserSocket:
         if sees_scrubbed(self.grant):
             data = encode(scrub_value(msgspec.json.decode(data)))
         self.write(text_frame(data), asked=True)
+
+    def push(self, message: Push) -> None:
+        self.send(message)
 
     def notify(self, session_id: str | None, message: bytes) -> None:
         """Sends news about all sessions, if the grant may see them."""
@@ -126,8 +130,7 @@ class BrowserSocket:
     def _fell_behind(self) -> None:
         self._dropped = True
         for session_id, watch in self.watches.items():
-            hint = {"type": "resync", "sessionId": session_id, "after": watch.after}
-            hint |= {"epoch": watch.epoch, "reason": "slow"}
+            hint = Resync(session_id=session_id, after=watch.after, epoch=watch.epoch, reason="slow")
             self.line.write_frame(text_frame(encode(hint)))
         # It has been sent more than it read, so it needs longer than others to get to these words.
         patience = self.line.all_connections.limits.behind_seconds
@@ -136,7 +139,7 @@ class BrowserSocket:
 
     def end(self, ending: Ending) -> None:
         shutdown = ending is Ending.SHUTDOWN
-        self.line.write_frame(text_frame(encode({"type": ending.value})))
+        self.line.write_frame(text_frame(encode(ending.message)))
         self.line.end(1012 if shutdown else 1008, ending.value)
 
     # In
@@ -238,8 +241,8 @@ class BrowserSocket:
     def resync(self, session_id: str, reason: Reason, epoch: str) -> None:
         """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
         self.unwatch(session_id)
-        frame = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": epoch}
-        self.send({**frame, "reason": reason, "message": WORDS[reason]})
+        words = WORDS[reason]
+        self.push(Resync(session_id=session_id, after=0, epoch=epoch, reason=reason, message=words))
 
     def replaced(self, session_id: str, epoch: str) -> None:
         if session_id in self.watches:

@@ -5,8 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import structs
 
-from bascule.api.request_answers import RequestView
-from bascule.api.view import View
+from bascule.api.pushes import (
+    RequestChanged,
+    SessionArchived,
+    SessionChanged,
+    SessionCreated,
+    SessionTitled,
+    ToLists,
+)
 from bascule.hub.api.views import request_view, session_view
 from bascule.model.codec import encode
 from bascule.model.records import RequestRecord, SessionRecord
@@ -15,16 +21,6 @@ from bascule.store.base import Committed
 EVERY_SECONDS = 5.0  # that a session is active, how full its context is, what it cost
 
 Notify = Callable[[str | None, bytes], None]
-
-
-class RequestChanged(View, frozen=True, kw_only=True, tag="requests:changed"):
-    """A request was opened, answered, delivered or withdrawn: the push that keeps an inbox up to date."""
-
-    session_id: str
-    request_id: str
-    open: int  # requests of this session that still wait for an answer
-    gone: bool  # it does not wait any more: no list has it
-    request: RequestView
 
 
 class _Sent:
@@ -110,10 +106,11 @@ def _listed_alike(before: SessionRecord, now: SessionRecord) -> bool:
     )
 
 
-def _news(before: SessionRecord | None, now: SessionRecord, *, new: bool) -> Iterator[dict[str, object]]:
-    kind = "session:created" if new else "session:changed"
-    yield {"type": kind, "sessionId": now.session_id, "session": session_view(now)}
+def _news(before: SessionRecord | None, now: SessionRecord, *, new: bool) -> Iterator[ToLists]:
+    name = now.session_id
+    kind = SessionCreated if new else SessionChanged
+    yield kind(session_id=name, session=session_view(now))
     if before is not None and before.title != now.title:
-        yield {"type": "session:title-updated", "sessionId": now.session_id, "title": now.title}
+        yield SessionTitled(session_id=name, title=now.title)
     if before is not None and before.archived != now.archived:
-        yield {"type": "session:archived", "sessionId": now.session_id, "archived": now.archived}
+        yield SessionArchived(session_id=name, archived=now.archived)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from bascule.api.pushes import SessionViewers
 from bascule.model.codec import encode
 
 EVERY_SECONDS = 0.5  # at most one message for a session in this time
@@ -139,9 +140,7 @@ class SessionPresence:
         types = [name for one in room.elsewhere.values() for name in one.typing]
         names = sorted({*room.viewers.values(), *there})[:MAX_NAMES]
         typing = sorted({*room.typing, *types})[:MAX_NAMES]
-        message = encode(
-            {"type": "session:presence", "sessionId": session_id, "viewers": names, "typing": typing}
-        )
+        message = encode(SessionViewers(session_id=session_id, viewers=names, typing=typing))
         if message != room.sent:
             room.sent, room.sent_at = message, now
             for viewer in list(room.viewers):

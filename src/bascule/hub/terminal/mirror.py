@@ -291,7 +291,7 @@ class LinkSeat:
             case SeatElected():
                 self._events.elected()
             case SomebodyTypes():
-                self._events.told_typing(frame.name)
+                self._events.notify_typing(frame.name)
 
     def resize(self, cols: int, rows: int) -> None:
         self._size = cols, rows

@@ -6,7 +6,9 @@ import logging
 
 import msgspec
 
+from bascule.api import terminal_messages as messages
 from bascule.api.bodies import TerminalQuery
+from bascule.api.pushes import Problem
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.responses import error_object
@@ -119,7 +121,7 @@ class TerminalViewer:
         else:
             if self._wanted is not None and (query.epoch not in (None, epoch) or self._wanted > tape.end):
                 reason = "ahead" if query.epoch in (None, epoch) else "replaced"
-                self._say({"type": "resync", "reason": reason, "epoch": epoch, "message": WORDS[reason]})
+                self._say(messages.TerminalReplaced(reason=reason, epoch=epoch, message=WORDS[reason]))
             tail = await tape.tail(TAIL if query.tail is None else query.tail)
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
@@ -128,19 +130,18 @@ class TerminalViewer:
         is_first = self.may_write and await tape.first_to_answer()
         self._screening = Screening(self._place if is_first else tape.end)
         self._say(
-            {
-                "type": "begin",
-                "offset": self._place,
-                "base": tape.base,
-                "end": tape.end,
-                "run": self._record.started_seq,
-                "epoch": epoch,
-                "prelude": prelude.decode("ascii"),
-                "cols": size[0],
-                "rows": size[1],
-                "readOnly": not self.may_write,
-                "over": tape.over,
-            }
+            messages.TerminalBegan(
+                offset=self._place,
+                base=tape.base,
+                end=tape.end,
+                run=self._record.started_seq,
+                epoch=epoch,
+                prelude=prelude.decode("ascii"),
+                cols=size[0],
+                rows=size[1],
+                read_only=not self.may_write,
+                over=tape.over,
+            )
         )
         if not tape.over:
             self._seat = tape.sit(self.actor, self.may_write, self)
@@ -228,8 +229,8 @@ class TerminalViewer:
         tail = await self.tape.tail(TAIL)
         if tail.offset <= self._place:
             return
-        notice = {"type": "skipped", "from": self._place, "to": tail.offset}
-        self._say({**notice, "prelude": tail.prelude.decode("ascii")})
+        prelude = tail.prelude.decode("ascii")
+        self._say(messages.TerminalSkipped(since=self._place, to=tail.offset, prelude=prelude))
         self._place = tail.offset
         self._acked = None if self._acked is None else max(self._acked, tail.offset)
         self._screening = Screening(self.tape.end)
@@ -238,8 +239,11 @@ class TerminalViewer:
 
     async def _say_ended(self) -> None:
         record = await self._ended_record()
-        ended = {"type": "ended", "code": record.code, "signal": record.signal}
-        self._say({**ended, "reason": record.end_reason, "message": record.end_message})
+        self._say(
+            messages.TerminalEnded(
+                code=record.code, signal=record.signal, reason=record.end_reason, message=record.end_message
+            )
+        )
         await self.line.ready()
         self.line.end(1000, "the terminal has ended")
 
@@ -266,23 +270,23 @@ class TerminalViewer:
     def arranged(self, arrangement: Arrangement) -> None:
         if self._arrangement != arrangement:
             self._arrangement = arrangement
-            self._say({"type": "size", **msgspec.structs.asdict(arrangement)})
+            self._say(messages.TerminalSize(**msgspec.structs.asdict(arrangement)))
 
-    def told_typing(self, name: str) -> None:
-        self._say({"type": "typing", "by": name})
+    def notify_typing(self, name: str) -> None:
+        self._say(messages.TerminalTyping(by=name))
 
     def elected(self) -> None:
         # Queries before this offset are answered by the previous responder.
         self._replies_from = self._place
 
-    def _say(self, message: object) -> None:
+    def _say(self, message: messages.TerminalMessage) -> None:
         self.line.write_frame(text_frame(encode(message)))
 
     def _say_error(self, refusal: Refusal) -> None:
-        self._say({"type": "error", "error": error_object(refusal)})
+        self._say(Problem(error=error_object(refusal)))
 
     def _end(self, ending: Ending) -> None:
-        self._say({"type": ending.value})
+        self._say(ending.message)
         self.line.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)
 
     # Input
@@ -355,7 +359,7 @@ class TerminalViewer:
             self._say_error(error.refusal())
 
     def _on_unread(self, waiting: int) -> None:
-        self._say({"type": "unread", "bytes": waiting})
+        self._say(messages.TerminalUnread(waiting=waiting))
 
     def _own_seat(self) -> Seat:
         """Of a viewer who may type and resize."""

@@ -61,7 +61,7 @@ def start(plan: Plan, prompt: str | None, report: Reporter) -> int:
             # With a large environment there may be less room for arguments than usual.
             if error.errno != errno.E2BIG or untypable(prompt) is not None:
                 raise
-    from bascule.launch.launcher.relay import relay  # noqa: PLC0415 - loads what only a typed prompt needs
+    from bascule.launch.launcher.pty_relay import relay  # noqa: PLC0415 - loads what only a typed prompt needs
 
     return relay(plan, prompt, environment, report)
 

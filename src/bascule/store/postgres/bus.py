@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from bascule.model.errors import StorageFailed
 from bascule.model.faults import report
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.connection import SCHEMA
-from bascule.store.postgres.driver import asyncpg
 from bascule.store.postgres.errors import in_our_words
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from bascule.model.errors import AlreadyRunning
 from bascule.store.connection import Values
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.dialect import translated
-from bascule.store.postgres.driver import asyncpg
 from bascule.store.postgres.words import PostgresWords
 
 SCHEMA = "bascule"
@@ -20,7 +20,7 @@ CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 30
 STATEMENTS = 300  # that are kept prepared
 IDLE_SECONDS = 10  # that a transaction may stand still: a node that hangs must not hold up the others
-HUB_LOCK = (0x42617363, 2)  # shared by the nodes that write; whoever fills a database has it alone
+HUB_LOCK = (0x42617363, 2)  # shared by the nodes that write; exclusive while a database is filled
 NUL = "\ufdd0"  # stands for the character 0, which no text in PostgreSQL holds; no character itself
 READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 SHARE_LOCK = "SELECT pg_try_advisory_lock_shared($1, $2)"

@@ -1,7 +1,7 @@
 """Maps PostgreSQL's errors to ours: it is away, it is full, or what it holds is damaged."""
 
 from bascule.model.errors import BasculeError, StorageFailed, StorageFull, StoreDamaged
-from bascule.store.postgres.driver import asyncpg
+from bascule.store.postgres.asyncpg_module import asyncpg
 
 FULL = "The disk of the database is full: nothing is stored until there is room again."
 AWAY = "The database can't be reached ({why}); nothing is stored until it is back."

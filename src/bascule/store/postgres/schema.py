@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 from bascule.model.errors import StoreRefused
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.connection import ROLE, SCHEMA, PostgresConnection
-from bascule.store.postgres.driver import asyncpg
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bascule.model.errors import BasculeError, StoreRefused
 from bascule.store.database import DatabaseStore
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.connection import PostgresConnection
-from bascule.store.postgres.driver import asyncpg
 from bascule.store.postgres.engine import PostgresEngine
 from bascule.store.postgres.errors import in_our_words
 from bascule.store.postgres.schema import prepare

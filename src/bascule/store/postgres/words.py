@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from bascule.model.errors import LimitReached
 from bascule.store.connection import Connection
 from bascule.store.fts_words import TOO_LONG
-from bascule.store.postgres.driver import asyncpg
+from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.tokens import query_of, vector_of
 from bascule.store.search import snippet
 

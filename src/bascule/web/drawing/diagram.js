@@ -4,7 +4,7 @@ import mermaid from '../vendor/mermaid.js';
 import { drawOnRequest } from './frame.js';
 
 // Mermaid writes its drawing as markup. Here that may be: it can hold no script, and nothing else is in this frame.
-/** @type {any} */ (window).trustedTypes?.createPolicy('default', {
+/** @type {TrustedTypesWindow} */ (window).trustedTypes?.createPolicy('default', {
   createHTML: (/** @type {string} */ text) => text,
 });
 

@@ -21,7 +21,6 @@ const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const { tell, listen } = shellPort();
 setTheme(firstTheme());
 
-/** @type {any} */
 const quill = new Quill(place('text'), {
   formats: [
     'bold',
@@ -77,7 +76,8 @@ addEventListener(
   true,
 );
 
-listen({
+/** @type {import('../js/frame_messages.d.ts').Handlers<import('../js/frame_messages.d.ts').ToEditor>} */
+const takes = {
   open: (message) => {
     if (waiting !== undefined) send();
     number = message.number;
@@ -89,4 +89,5 @@ listen({
   },
   theme: (message) => setTheme(message.theme),
   focus: () => quill.focus(),
-});
+};
+listen(takes);

@@ -12,6 +12,6 @@ const TAKEN = {
   ADD_ATTR: ['data-list', 'data-language'],
 };
 
-/** @type {any} */ (globalThis).trustedTypes?.createPolicy('default', {
+/** @type {TrustedTypesWindow} */ (globalThis).trustedTypes?.createPolicy('default', {
   createHTML: (/** @type {string} */ html) => (html ? DOMPurify.sanitize(html, TAKEN) : ''),
 });

@@ -2,6 +2,7 @@
 
 import { h } from '../js/dom.js';
 
+/** @typedef {import('quill').default} Quill */
 /** @typedef {{name: string, value: unknown, label: string, sign: string}} Format */
 
 /** @type {Format[]} */
@@ -22,7 +23,7 @@ const FIELD = 'name';
 
 /**
  * @param {HTMLElement} bar
- * @param {any} quill
+ * @param {Quill} quill
  */
 export function toolbar(bar, quill) {
   const buttons = FORMATS.map((format) => {
@@ -72,7 +73,7 @@ const has = (now, value) => now === value || (value === true && Boolean(now)) ||
 const isCheck = (now, value) => value === 'unchecked' && now === 'checked';
 
 /**
- * @param {any} quill
+ * @param {Quill} quill
  * @param {Format} format
  */
 function apply(quill, { name, value }) {
@@ -81,7 +82,7 @@ function apply(quill, { name, value }) {
   quill.format(name, has(now, value) ? false : value, 'user');
 }
 
-/** @param {any} quill */
+/** @param {Quill} quill */
 function addField(quill) {
   const { index, length } = quill.getSelection(true);
   const chosen = length ? quill.getText(index, length).trim() : '';

@@ -29,7 +29,7 @@ const PATIENCE_MS = 500;
 export class BasculeLaunch extends HTMLElement {
   static observedAttributes = ['disabled', 'agent', 'bridge'];
 
-  /** @type {any} a Quill editor, whose document is the prompt */
+  /** @type {import('./prompt.js').Editor | null} a Quill editor, whose document is the prompt */
   quill = null;
   /** @type {unknown} a Delta, which is the prompt */
   delta = null;

@@ -2,11 +2,12 @@
 
 import { deltaToMarkdown, deltaToText } from '../js/delta.js';
 
+/** @typedef {{getContents: () => import('../js/types.d.ts').Delta}} Editor of Quill's kind */
 /**
  * @typedef {object} Source
  * @property {string | null} text
  * @property {string | null} selector
- * @property {any} quill an editor
+ * @property {Editor | null} quill
  * @property {unknown} delta
  * @property {string | null} format `text`, or Markdown
  */
@@ -37,6 +38,7 @@ const withoutLastBreak = (text) => (text.endsWith('\n') ? text.slice(0, -1) : te
 
 /** @param {Element} element */
 function quillAt(element) {
-  const known = /** @type {any} */ (globalThis).Quill?.find?.(element);
+  const { Quill } = /** @type {{Quill?: {find?: (element: Element) => Editor | null}}} */ (globalThis);
+  const known = Quill?.find?.(element);
   return known && typeof known.getContents === 'function' ? known : null;
 }

@@ -18,10 +18,12 @@ export class Unreachable extends Error {}
 export const isLoopbackHost = (host) =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
+const LOOPBACK = /** @type {PermissionName} */ (/** @type {string} */ ('loopback-network')); // newer than lib.dom
+
 /** The browser's permission to reach this machine; null where it knows no such thing. */
 export async function loopbackPermission() {
   try {
-    return await navigator.permissions.query({ name: /** @type {any} */ ('loopback-network') });
+    return await navigator.permissions.query({ name: LOOPBACK });
   } catch {
     return null;
   }
@@ -43,7 +45,7 @@ async function asked(url, options) {
   let request;
   try {
     // The browser then asks the person, and lets an https page use plain http to this machine.
-    request = new Request(url, /** @type {any} */ ({ ...common, targetAddressSpace: 'loopback' }));
+    request = new Request(url, /** @type {RequestInit} */ ({ ...common, targetAddressSpace: 'loopback' }));
   } catch {
     request = new Request(url, common); // an older browser that knows the option, but not the word
   }
@@ -86,6 +88,7 @@ export async function launchBy(bridge, fields) {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
   let answer = await asked(`${bridge}/launch`, { method: 'POST', headers, body: JSON.stringify(fields) });
   while (answer.status === 202) {
+    /** @type {{data: {id: string}}} */
     const { data } = await answer.json();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     answer = await asked(`${bridge}/launch/${encodeURIComponent(data.id)}`, {});
@@ -96,9 +99,10 @@ export async function launchBy(bridge, fields) {
 /** @param {Response} answer */
 async function toldBy(answer) {
   const version = answer.headers.get('x-bridge-version');
+  /** @type {{success?: unknown, error?: unknown, message?: unknown, data?: {[field: string]: unknown}} | null} */
   const body = await answer.json().catch(() => null); // reported below as what it is: no answer of a bridge
   const ok = body?.success === true && body.data?.launched === true;
-  if (ok) return { ok, error: '', message: '', terminal: String(body.data.terminal), version };
+  if (ok) return { ok, error: '', message: '', terminal: String(body?.data?.terminal), version };
   const error = typeof body?.error === 'string' ? body.error : 'invalid_answer';
   const message = typeof body?.message === 'string' ? body.message : INVALID_ANSWER;
   return { ok, error, message, terminal: '', version };

@@ -8,12 +8,13 @@ export const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (one) => one.toString(16).padStart(2, '0')).join('');
 
 /** @typedef {import('./types.js').Operations} Operations */
+/** @typedef {import('./types.js').HttpOperations['POST /api/tickets']} Ticket */
 /** @typedef {{device?: string}} Where which machine, once there are several */
 
 /**
  * @param {import('./feed.js').Feed} feed
  * @param {object} [signing] for machines that take only starts of browsers they trust
- * @param {<B extends Record<string, any>>(body: B, device?: string) => Promise<B>} [signing.signed]
+ * @param {<B extends import('./start_signing.js').SignedBody>(body: B, device?: string) => Promise<B>} [signing.signed]
  * @param {(sessionId: string) => string | undefined} [signing.deviceOf]
  */
 export function createApi(feed, { signed = async (body) => body, deviceOf = () => undefined } = {}) {
@@ -130,8 +131,11 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
     exported: (id, format, keep) => exported(feed, id, format, keep),
     /** @param {string} id */
     exportTicket: async (id) => {
-      const answer = await got(feed, '/api/tickets', { purpose: 'export', sessionId: id });
-      return encodeURIComponent((await answer.json()).ticket);
+      /** @type {Ticket['body']} */
+      const wanted = { purpose: 'export', sessionId: id };
+      /** @type {Ticket['answer']} */
+      const { ticket } = await (await got(feed, '/api/tickets', wanted)).json();
+      return encodeURIComponent(ticket);
     },
     /**
      * @param {string} prefix
@@ -308,6 +312,7 @@ async function got(feed, path, posted) {
     cache: 'no-store',
   });
   if (answer.ok) return answer;
+  /** @type {{error?: import('./types.d.ts').Fault}} */
   const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
   throw Object.assign(new Error(body.error?.message ?? 'It did not work.'), { code: body.error?.code });
 }

@@ -8,7 +8,7 @@ const SHOWN = 2000; // milliseconds
 /**
  * @param {string} label
  * @param {() => unknown} copy may tell, now or later, that it failed: false
- * @param {Record<string, any>} [props]
+ * @param {Record<string, unknown>} [props]
  * @param {string} [words] on it, where it is no mere icon
  */
 export const copyButton = (label, copy, props = {}, words = '') =>

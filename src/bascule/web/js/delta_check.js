@@ -1,5 +1,7 @@
 /** Checks a document from the editor's frame or this browser's storage before anything uses it. Pure. */
 
+import { fieldsOf } from './json.js';
+
 /** @typedef {import('./types.d.ts').Delta} Delta */
 /** @typedef {import('./types.d.ts').DeltaOp} DeltaOp */
 
@@ -12,15 +14,16 @@ export const EMPTY = { ops: [{ insert: '\n' }] };
 
 /**
  * The document, made anew of what is allowed in one; null for anything else.
- * @param {any} value
+ * @param {unknown} value
  * @returns {Delta | null}
  */
 export function checkedDelta(value) {
-  if (!value || !Array.isArray(value.ops) || value.ops.length > MAX_OPS) return null;
+  const { ops: given } = fieldsOf(value);
+  if (!Array.isArray(given) || given.length > MAX_OPS) return null;
   let length = 0;
   /** @type {DeltaOp[]} */
   const ops = [];
-  for (const op of value.ops) {
+  for (const op of given) {
     const made = checkedOp(op);
     if (!made) return null;
     length += typeof made.insert === 'string' ? made.insert.length : 1;
@@ -31,19 +34,20 @@ export function checkedDelta(value) {
 }
 
 /**
- * @param {any} op
+ * @param {unknown} value
  * @returns {DeltaOp | null}
  */
-function checkedOp(op) {
-  const insert = typeof op?.insert === 'string' ? op.insert : embed(op?.insert);
+function checkedOp(value) {
+  const op = fieldsOf(value);
+  const insert = typeof op.insert === 'string' ? op.insert : embed(op.insert);
   if (!insert || Object.keys(op).some((name) => name !== 'insert' && name !== 'attributes')) return null;
   if (op.attributes === undefined) return { insert };
   const attributes = Object.entries(Object(op.attributes));
-  if (!attributes.every(([, value]) => isPlain(value))) return null;
+  if (!attributes.every(([, one]) => isPlain(one))) return null;
   return { insert, attributes: Object.fromEntries(attributes) };
 }
 
-/** @param {any} value */
+/** @param {unknown} value */
 function embed(value) {
   if (!value || typeof value !== 'object' || Array.isArray(value)) return null;
   const parts = Object.entries(value);

@@ -1,5 +1,7 @@
 /** Diffs as lines: read from a unified patch, or made from two texts. Pure; drawing is the caller's. */
 
+import { fieldsOf } from './json.js';
+
 /** @typedef {{kind: 'add' | 'del' | 'same' | 'head', line: number | null, text: string}} DiffLine */
 
 /**
@@ -105,17 +107,19 @@ function common(a, b) {
 
 /**
  * What an edit tool's input would change, for tools that only say old and new text.
- * @param {any} input
+ * @param {unknown} value
  * @returns {{path: string, lines: DiffLine[]}[]}
  */
-export function editsIn(input) {
-  if (!input || typeof input !== 'object') return [];
+export function editsIn(value) {
+  const input = fieldsOf(value);
   const path = String(input.file_path ?? input.path ?? input.notebook_path ?? '');
   if (Array.isArray(input.edits)) {
-    const lines = input.edits.flatMap((/** @type {any} */ one, /** @type {number} */ n) => [
-      ...(n ? [/** @type {DiffLine} */ ({ kind: 'head', line: null, text: '⋯' })] : []),
-      ...unnumbered(String(one?.old_string ?? ''), String(one?.new_string ?? '')),
-    ]);
+    const lines = input.edits
+      .map(fieldsOf)
+      .flatMap((one, n) => [
+        ...(n ? [/** @type {DiffLine} */ ({ kind: 'head', line: null, text: '⋯' })] : []),
+        ...unnumbered(String(one.old_string ?? ''), String(one.new_string ?? '')),
+      ]);
     return [{ path, lines }];
   }
   if (typeof input.new_string === 'string')

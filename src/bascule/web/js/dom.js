@@ -9,8 +9,17 @@ const READ = new Set(['title', 'aria-label', 'placeholder', 'alt']);
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
+ * Children as they go into an element: what stands for none is left out.
+ * @param {Child[]} children
+ */
+const present = (children) =>
+  children
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === 'number' ? String(child) : child));
+
+/**
  * What `h` gave an element to do: remembered here, for to read an element's own `on…` asks the browser each time.
- * @type {WeakMap<Node, Record<string, any>>}
+ * @type {WeakMap<Node, Record<string, unknown>>}
  */
 const handlers = new WeakMap();
 
@@ -22,37 +31,33 @@ const given = { value: new WeakSet(), checked: new WeakSet() };
 
 /**
  * `h('button', { class: 'btn', onclick }, 'Send')`. `on…` become properties, `false`/`null` are left out.
- * @param {string} tag
- * @param {Record<string, any> | null} [props]
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown> | null} [props]
  * @param {...(Child | Child[])} children
- * @returns {any}
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, props, ...children) {
-  const element = /** @type {any} */ (document.createElement(tag));
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (name === 'value' || name === 'checked') given[name].add(element);
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) listen(element, name, value);
-    else if (name === 'value') element.value = value;
-    else if (name === 'checked') element.checked = true;
+    else if (name === 'value') Reflect.set(element, name, value);
+    else if (name === 'checked') Reflect.set(element, name, true);
     else element.setAttribute(name, value === true ? '' : READ.has(name) ? orderly(String(value)) : String(value));
   }
-  element.append(
-    ...children
-      .flat()
-      .filter((child) => child !== null && child !== undefined && child !== false)
-      .map((child) => (typeof child === 'string' ? orderly(child) : child)),
-  );
+  element.append(...present(children.flat()).map((child) => (typeof child === 'string' ? orderly(child) : child)));
   return element;
 }
 
 /**
- * @param {any} element
+ * @param {HTMLElement} element
  * @param {string} name
- * @param {any} handler
+ * @param {unknown} handler
  */
 function listen(element, name, handler) {
-  element[name] = handler;
+  Reflect.set(element, name, handler);
   const all = handlers.get(element);
   if (all) all[name] = handler;
   else handlers.set(element, { [name]: handler });
@@ -61,7 +66,7 @@ function listen(element, name, handler) {
 /**
  * @param {string} name
  * @param {string} label
- * @param {Record<string, any>} [props]
+ * @param {Record<string, unknown>} [props]
  */
 export const iconButton = (name, label, props) =>
   h(
@@ -78,9 +83,7 @@ export const iconButton = (name, label, props) =>
  */
 export function update(container, wanted) {
   const fresh = document.createDocumentFragment();
-  fresh.append(
-    .../** @type {any[]} */ (wanted.filter((child) => child !== null && child !== undefined && child !== false)),
-  );
+  fresh.append(...present(wanted));
   matchChildren(container, fresh);
 }
 
@@ -174,14 +177,14 @@ const isPersons = (element, name) =>
   ['data-copied', 'data-ringing'].includes(name) || (name === 'open' && element.nodeName === 'DETAILS');
 
 /**
- * @param {any} old
- * @param {any} fresh
+ * @param {Element} old
+ * @param {Element} fresh
  */
 function matchAttributes(old, fresh) {
   const names = fresh.getAttributeNames();
   for (const name of names) {
     if (isPersons(old, name)) continue;
-    const value = fresh.getAttribute(name);
+    const value = fresh.getAttribute(name) ?? '';
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   if (old.attributes.length !== names.length || names.includes('open'))
@@ -190,18 +193,28 @@ function matchAttributes(old, fresh) {
   matchHandlers(old, fresh);
   // A list's choice is given by its options.
   const hasText = given.value.has(fresh) || old.nodeName === 'SELECT';
-  if (hasText && document.activeElement !== old && old.value !== fresh.value) old.value = fresh.value;
-  if (given.checked.has(fresh) && old.checked !== fresh.checked) old.checked = fresh.checked;
+  if (hasText && document.activeElement !== old) matchProperty('value', old, fresh);
+  if (given.checked.has(fresh)) matchProperty('checked', old, fresh);
 }
 
 /**
- * @param {any} old
- * @param {any} fresh
+ * @param {'value' | 'checked'} name
+ * @param {Element} old
+ * @param {Element} fresh
+ */
+function matchProperty(name, old, fresh) {
+  const wanted = Reflect.get(fresh, name);
+  if (Reflect.get(old, name) !== wanted) Reflect.set(old, name, wanted);
+}
+
+/**
+ * @param {Element} old
+ * @param {Element} fresh
  */
 function matchHandlers(old, fresh) {
   const [had, wanted] = [handlers.get(old), handlers.get(fresh)];
-  for (const name in had) if (!wanted?.[name]) old[name] = null;
-  for (const name in wanted) old[name] = wanted[name];
+  for (const name in had) if (!wanted?.[name]) Reflect.set(old, name, null);
+  for (const name in wanted) Reflect.set(old, name, wanted[name]);
   if (wanted) handlers.set(old, wanted);
   else if (had) handlers.delete(old);
 }

@@ -21,26 +21,32 @@
  * @property {null} write the focus goes to where a person writes next
  */
 
+/**
+ * @typedef {import('./types.d.ts').Push} Push
+ * @typedef {PageEvents & {[Type in Push['type']]: Extract<Push, {type: Type}>}} AllEvents
+ */
+
 export function createEvents() {
-  /** @type {Map<string, Set<(detail: any) => void>>} */
+  /** @type {Map<string, Set<(detail: never) => void>>} */
   const listeners = new Map();
   return {
     /**
-     * @template {string} N
+     * @template {keyof AllEvents} N
      * @param {N} name
-     * @param {(detail: N extends keyof PageEvents ? PageEvents[N] : any) => void} listener
+     * @param {(detail: AllEvents[N]) => void} listener
      */
     on(name, listener) {
       const those = listeners.get(name) ?? new Set();
       listeners.set(name, those.add(listener));
     },
     /**
-     * @template {string} N
+     * @template {keyof AllEvents} N
      * @param {N} name
-     * @param {N extends keyof PageEvents ? PageEvents[N] : any} detail
+     * @param {AllEvents[N]} detail
      */
     emit(name, detail) {
-      for (const listener of listeners.get(name) ?? []) {
+      const those = /** @type {Set<(detail: AllEvents[N]) => void> | undefined} */ (listeners.get(name));
+      for (const listener of those ?? []) {
         try {
           listener(detail);
         } catch (error) {

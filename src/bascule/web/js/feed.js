@@ -12,7 +12,7 @@ const SILENT_AFTER = 25_000;
 
 /** An answer that says no, or no answer at all (`OFFLINE`). */
 export class Refusal extends Error {
-  /** @param {{code: string, message: string} & Record<string, any>} error */
+  /** @param {import('./types.d.ts').Fault} error */
   constructor(error) {
     super(error.message);
     this.code = error.code;
@@ -33,12 +33,18 @@ const offline = () => new Refusal({ code: 'OFFLINE', message: 'Not connected rig
  * }} Line
  */
 
+/**
+ * What the server sends: a push, or the answer to a call, by its number. Which answer it is, its call knows.
+ * @typedef {import('./types.d.ts').Push} Push
+ * @typedef {Push | {id: number, error: import('./types.d.ts').Fault} | {id: number, ok: never}} Message
+ */
+
 export class Feed {
   /**
    * @param {object} options
    * @param {() => string | null} options.key the secret of this browser
    * @param {(line: Line) => void} options.onLine
-   * @param {(message: any) => void} options.onPush
+   * @param {(message: import('./types.d.ts').Push) => void} options.onPush
    * @param {() => Promise<void>} options.onLive called after each connect, before the line counts as live
    */
   constructor({ key, onLine, onPush, onLive }) {
@@ -46,7 +52,7 @@ export class Feed {
     this.onLine = onLine;
     this.onPush = onPush;
     this.onLive = onLive;
-    /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
+    /** @type {Map<number, {resolve: (answer: never) => void, reject: (error: Error) => void}>} */
     this.waiting = new Map();
     this.number = 0;
     /** @type {Line} */
@@ -56,7 +62,7 @@ export class Feed {
       address: (ticket) => `/ws?ticket=${encodeURIComponent(ticket)}`,
       ladder: LADDER,
       onOpen: () => this.#opened(),
-      onMessage: (data) => this.#take(data),
+      onMessage: (data) => this.#take(String(data)),
       onClose: (event) => this.#closed(event),
       onLost: (attempt, wait) => this.#lost(attempt, wait),
       onRefused: (why) => this.#set({ phase: 'refused', retryAt: null, why }),
@@ -102,15 +108,16 @@ export class Feed {
 
   /** @param {string} data */
   #take(data) {
+    /** @type {Message} */
     const message = JSON.parse(data);
     this.line.heardAt = Date.now();
-    if (message.type) {
+    if ('type' in message) {
       this.onPush(message);
       return;
     }
     const call = this.waiting.get(message.id);
     this.waiting.delete(message.id);
-    if (message.error) call?.reject(new Refusal(message.error));
+    if ('error' in message) call?.reject(new Refusal(message.error));
     else call?.resolve(message.ok);
   }
 

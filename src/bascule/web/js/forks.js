@@ -18,16 +18,18 @@ export function pointBefore(entries, place, after) {
     if (entry.kind === 'prompt') return null; // its turn never ended, so its agent gave it no id
     if (entry.kind === 'turn')
       return entry.ended.fork_at && entry.first_seq > after ? { of: null, at: entry.ended.fork_at } : null;
-    if (entry.kind === 'event' && entry.first_seq === 1) return beginning(/** @type {any} */ (entry.event));
+    if (entry.kind === 'event' && entry.first_seq === 1) return beginning(entry.event);
   }
   return undefined;
 }
 
 /**
  * A session that began as a copy can begin so again; of one that took up a conversation nobody knows how long it was.
- * @param {any} started
+ * @param {import('./types.d.ts').EventEntry['event']} started
  * @returns {Point | null}
  */
-function beginning({ type, resumed_from: of = null, forked_at: at = null }) {
-  return type !== 'session_started' || (of && !at) ? null : { of, at };
+function beginning(started) {
+  if (started.type !== 'session_started') return null;
+  const { resumed_from: of = null, forked_at: at = null } = started;
+  return of && !at ? null : { of, at };
 }

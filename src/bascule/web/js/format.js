@@ -1,5 +1,6 @@
 /** How times, amounts, agents and tools are said. Pure. */
 
+import { fieldsOf } from './json.js';
 import { table } from './tables.js';
 
 // Made once: each `toLocaleTimeString` makes such a format anew, which costs more than all the rest of a row.
@@ -210,11 +211,11 @@ const TOOL_WORDS = table({
 
 /**
  * Icon, verb and target of a tool call.
- * @param {{name: string, title: string, tool_kind: string, input: any}} tool
+ * @param {{name: string, title: string, tool_kind: string, input: unknown}} tool
  * @param {string} cwd
  */
 export function toolWords(tool, cwd) {
-  const input = tool.input && typeof tool.input === 'object' ? tool.input : {};
+  const input = fieldsOf(tool.input);
   const served = /^mcp__(.+?)__(.+)$/.exec(tool.name);
   const words = TOOL_WORDS[tool.tool_kind] ?? { icon: 'code', verb: served ? served[1] : tool.name };
   const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
@@ -243,15 +244,15 @@ const text = (value) => (typeof value === 'string' && value ? value : null);
 
 /**
  * "Read 6 files, searched twice"
- * @param {{tool_kind: string, name: string, input?: any, tool_id?: string}[]} tools
+ * @param {{tool_kind: string, name: string, input?: unknown, tool_id?: string}[]} tools
  */
 export function groupWords(tools) {
   /** What was done, and to what: a file read three times is one file. @type {Map<string, Set<unknown>>} */
   const sorts = new Map();
   tools.forEach((tool, n) => {
     const sort = tool.tool_kind === 'search' && /web/i.test(tool.name) ? 'web' : tool.tool_kind;
-    const target =
-      sort === 'read' || sort === 'edit' ? (text(tool.input?.file_path) ?? text(tool.input?.path) ?? n) : n;
+    const input = fieldsOf(tool.input);
+    const target = sort === 'read' || sort === 'edit' ? (text(input.file_path) ?? text(input.path) ?? n) : n;
     sorts.set(sort, (sorts.get(sort) ?? new Set()).add(target));
   });
   const parts = [...sorts].map(([kind, { size: n }]) => {

@@ -5,17 +5,19 @@ export function shellPort() {
   const { port1: port, port2: shells } = new MessageChannel();
   return {
     /**
-     * @param {any} message
+     * @param {import('./frame_messages.d.ts').FromFrame} message
      * @param {Transferable[]} [moved]
      */
     tell: (message, moved = []) => port.postMessage(message, moved),
     /**
      * Says that this frame is ready, and hands the other end of the channel over.
-     * @param {Record<string, (message: any) => void>} handlers by the message's type
+     * @template {{type: string}} Message
+     * @param {import('./frame_messages.d.ts').Handlers<Message>} handlers by the message's type
      */
     listen(handlers) {
+      /** @type {Map<string, (message: never) => void>} */
       const known = new Map(Object.entries(handlers));
-      port.onmessage = ({ data }) => known.get(data?.type)?.(data);
+      port.onmessage = ({ data }) => known.get(data?.type)?.(/** @type {never} */ (data));
       // The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
       parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [shells]);
     },

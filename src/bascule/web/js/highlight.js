@@ -49,6 +49,8 @@ const BY_ENDING = table({
   makefile: 'makefile',
 });
 
+/** @typedef {{scope?: string, children: (Scope | string)[]}} Scope a part of the text, of one kind */
+
 /** @param {string} path */
 export const languageOf = (path) => BY_ENDING[(path.split('/').pop() ?? '').toLowerCase().split('.').pop() ?? ''] ?? '';
 
@@ -59,7 +61,9 @@ export const languageOf = (path) => BY_ENDING[(path.split('/').pop() ?? '').toLo
  */
 export function highlighted(text, language) {
   if (!language || text.length > MAX_CHARACTERS || !hljs.getLanguage(language)) return text;
-  const tree = /** @type {any} */ (hljs.highlight(text, { language, ignoreIllegals: true }))._emitter?.rootNode;
+  /** @type {{_emitter?: {rootNode?: Scope}}} */
+  const { _emitter: emitter } = hljs.highlight(text, { language, ignoreIllegals: true });
+  const tree = emitter?.rootNode;
   if (!tree) return text;
   const fragment = document.createDocumentFragment();
   fragment.append(...tree.children.map(drawn));
@@ -67,7 +71,7 @@ export function highlighted(text, language) {
 }
 
 /**
- * @param {any} node
+ * @param {Scope | string} node
  * @returns {Node | string}
  */
 function drawn(node) {

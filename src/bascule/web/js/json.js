@@ -1,4 +1,4 @@
-/** Reading JSON that an agent made: of whatever it is, the fields or the text; never a failure. Pure. */
+/** Reading what anybody may have made, JSON or a frame's message: its fields or its text; never a failure. Pure. */
 
 /**
  * The fields of an object; none of anything else.
@@ -14,3 +14,9 @@ export const fieldsOf = (value) =>
  * @returns {{code?: string, message: string}}
  */
 export const errorOf = (error) => /** @type {{code?: string, message: string}} */ (error);
+
+/**
+ * @param {unknown} value
+ * @returns {value is number}
+ */
+export const isWhole = (value) => Number.isSafeInteger(value);

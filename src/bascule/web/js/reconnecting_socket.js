@@ -30,14 +30,16 @@ export function backoff(attempt, { first, longest }, random = Math.random()) {
  * }} Refused
  */
 
+/** @typedef {import('./types.d.ts').HttpOperations['POST /api/tickets']} Ticket */
+
 /**
  * @typedef {object} Options
  * @property {() => string | null} key the secret of this browser
- * @property {Record<string, string>} [ticket] what the ticket is for
+ * @property {Ticket['body']} [ticket] what the ticket is for
  * @property {(ticket: string) => string} address path and query of the socket
  * @property {Ladder} ladder
  * @property {() => Promise<void> | void} onOpen
- * @property {(data: any) => void} onMessage
+ * @property {(data: string | ArrayBuffer) => void} onMessage
  * @property {(event: CloseEvent) => boolean} onClose whether to connect again
  * @property {(attempt: number, wait: number) => void} onLost
  * @property {(why: Refused | null) => void} onRefused this browser is not let in
@@ -145,11 +147,14 @@ export class ReconnectingSocket {
       headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     });
     if (answer.status === 401 || answer.status === 403) {
+      /** @type {{error?: Refused} | null} */
       const body = await answer.json().catch(() => null); // a proxy's answer says nothing
       return body?.error ?? {};
     }
     if (!answer.ok) throw new Error(String(answer.status));
-    return (await answer.json()).ticket;
+    /** @type {Ticket['answer']} */
+    const { ticket } = await answer.json();
+    return ticket;
   }
 
   /**

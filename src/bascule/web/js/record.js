@@ -3,9 +3,11 @@
  * `model/session_fold.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
  *
  * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
+ * @typedef {import('./types.d.ts').Event} Event
+ * @typedef {import('./types.d.ts').SessionRecord['phase']} Phase
  */
 
-/** @type {Record<string, Record<string, string>>} */
+/** @type {Record<Phase, Partial<Record<Event['type'], Phase>>>} */
 const NEXT = {
   starting: {
     session_ready: 'waiting',
@@ -35,17 +37,17 @@ const NEXT = {
 };
 
 /**
- * @param {string} phase
- * @param {string} type of the event
+ * @param {Phase} phase
+ * @param {Event['type']} type of the event
  */
 export function step(phase, type) {
-  return Object.hasOwn(NEXT, phase) && Object.hasOwn(NEXT[phase], type) ? NEXT[phase][type] : phase;
+  return (Object.hasOwn(NEXT, phase) && Object.hasOwn(NEXT[phase], type) && NEXT[phase][type]) || phase;
 }
 
 /**
  * The prompts that wait, after one more event.
  * @param {PromptQueued[]} queue
- * @param {any} event
+ * @param {Event} event
  * @returns {PromptQueued[]} the same array when nothing changed
  */
 export function queueAfter(queue, event) {
@@ -91,7 +93,7 @@ function released(prompt) {
 /**
  * How a session ended or is going to, and which try to have a lost agent back comes next: what one more event
  * changes of that.
- * @param {any} event
+ * @param {Event} event
  * @returns {{end_reason?: string | null, end_message?: string | null, attempt?: number, attempts?: number,
  *   ends_at?: string | null, ends_for?: string | null}}
  */

@@ -4,11 +4,11 @@
  *
  * @typedef {import('./types.d.ts').Logged} Logged
  * @typedef {import('./types.d.ts').Entry} Entry
+ * @typedef {import('./types.d.ts').WireEntry} WireEntry
+ * @typedef {(name: string, logged: Logged) => Entry | null | undefined} Touch
  */
 
 export const MAX_OUTPUT = 256 * 1024;
-
-// The transcript ---------------------------------------------------------------------------------------
 
 /**
  * A window of the transcript, true as of `seq`. `before` and `after` are where to ask for what lies above and below
@@ -26,19 +26,20 @@ export const MAX_OUTPUT = 256 * 1024;
 
 /**
  * The wire leaves defaults out; everything else here counts on them.
- * @param {any} entry
+ * @param {WireEntry} entry
  * @returns {Entry}
  */
 export function filled(entry) {
-  const common = { ...entry, open: entry.open ?? false };
+  const open = entry.open ?? false;
   switch (entry.kind) {
     case 'prompt':
-      return { ...common, client_message_id: entry.client_message_id ?? null, images: entry.images ?? [] };
+      return { ...entry, open, client_message_id: entry.client_message_id ?? null, images: entry.images ?? [] };
     case 'text':
-      return { ...common, text: entry.text ?? '', parent: entry.parent ?? null };
+      return { ...entry, open, text: entry.text ?? '', parent: entry.parent ?? null };
     case 'tool':
       return {
-        ...common,
+        ...entry,
+        open,
         tool_kind: entry.tool_kind ?? 'other',
         input: entry.input ?? {},
         status: entry.status ?? 'running',
@@ -50,17 +51,17 @@ export function filled(entry) {
         finished_at: entry.finished_at ?? null,
       };
     case 'request':
-      return { ...common, answer: null, reason: null, settled_at: null, ...entry };
+      return { answer: null, reason: null, settled_at: null, ...entry, open };
     case 'event':
-      return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
+      return { ...entry, open, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
     default:
-      return common;
+      return { ...entry, open };
   }
 }
 
 /**
  * @param {number} seq
- * @param {any[]} entries as a page of the wire holds them, oldest first
+ * @param {WireEntry[]} entries as a page of the wire holds them, oldest first
  * @param {number | null} before
  * @param {number | null} [after]
  * @returns {Transcript}
@@ -91,14 +92,13 @@ export function fold(state, batch) {
     open: { ...state.open },
     changed: /** @type {number[]} */ ([]),
   };
-  /** @type {Map<number, any>} entries copied in this batch, so that the old state stays as it was */
+  /** @type {Map<number, Entry>} entries copied in this batch, so that the old state stays as it was */
   const fresh = new Map();
   const places = placesOf(next.entries);
 
   /**
-   * @param {string} name
-   * @param {Logged} logged
-   * @returns {any} undefined: it is not here; null: it knows already
+   * Gives undefined for an entry that is not here, and null for one that knows already.
+   * @type {Touch}
    */
   const touch = (name, logged) => {
     const first = next.open[name];
@@ -114,19 +114,17 @@ export function fold(state, batch) {
     entry.last_seq = logged.seq;
     return entry;
   };
-  /**
-   * @param {string} name
-   * @param {Logged} logged
-   */
+  /** @type {Touch} */
   const close = (name, logged) => {
     const entry = touch(name, logged);
     if (entry) entry.open = false;
     if (entry !== null) delete next.open[name];
     return entry;
   };
-  /** @param {any} entry */
+  /** @param {Entry | null} entry */
   const begin = (entry) => {
-    if (next.after !== null || places(entry.first_seq) !== undefined || toldInside(next.entries, entry)) return;
+    if (!entry || next.after !== null || places(entry.first_seq) !== undefined || toldInside(next.entries, entry))
+      return;
     next.entries.push(entry);
     fresh.set(entry.first_seq, entry);
     if (entry.open) next.open[nameOf(entry)] = entry.first_seq;
@@ -144,14 +142,12 @@ export function fold(state, batch) {
 /**
  * Whether a beginning, an end or a failure is part of an entry about a lost agent.
  * @param {Entry[]} entries
- * @param {any} entry
+ * @param {Entry} entry
  */
-function toldInside(entries, { first_seq: seq, kind, event }) {
-  if (
-    kind !== 'event' ||
-    !event.type.startsWith('session_') ||
-    (event.type === 'session_ended' && event.reason !== 'disconnected')
-  )
+function toldInside(entries, entry) {
+  if (entry.kind !== 'event') return false;
+  const { first_seq: seq, event } = entry;
+  if (!event.type.startsWith('session_') || (event.type === 'session_ended' && event.reason !== 'disconnected'))
     return false;
   return entries.some((one) => one.kind === 'event' && one.first_seq < seq && one.last_seq >= seq);
 }
@@ -178,14 +174,14 @@ function placesOf(entries) {
 /**
  * @param {Logged} logged
  * @param {{
- *   touch: (name: string, logged: Logged) => any,
- *   close: (name: string, logged: Logged) => any,
- *   begin: (entry: any) => void,
+ *   touch: Touch,
+ *   close: Touch,
+ *   begin: (entry: Entry | null) => void,
  *   open: Record<string, number>,
  * }} hands
  */
 function apply(logged, { touch, close, begin, open }) {
-  const event = /** @type {any} */ (logged.event);
+  const { event } = logged;
   switch (event.type) {
     case 'text_appended': {
       const entry = touch(`text ${event.entry_id}`, logged);
@@ -204,7 +200,7 @@ function apply(logged, { touch, close, begin, open }) {
       break;
     case 'plan_changed': {
       const entry = touch('plan', logged);
-      if (entry) entry.items = event.items;
+      if (entry?.kind === 'plan') entry.items = event.items;
       else if (entry === undefined) begin(begun(logged));
       break;
     }
@@ -214,11 +210,8 @@ function apply(logged, { touch, close, begin, open }) {
     case 'question_withdrawn':
       settleEntry(close(`request ${event.request_id}`, logged), logged);
       break;
-    default: {
-      if (open.reconnect !== undefined && followReconnect(logged, touch, close)) break;
-      const entry = begun(logged);
-      if (entry) begin(entry);
-    }
+    default:
+      if (open.reconnect === undefined || !followReconnect(logged, touch, close)) begin(begun(logged));
   }
   if (event.type === 'turn_ended' || event.type === 'session_ended' || event.type === 'session_failed') {
     for (const name of Object.keys(open)) if (name !== 'reconnect') close(name, logged);
@@ -226,13 +219,13 @@ function apply(logged, { touch, close, begin, open }) {
 }
 
 /**
- * @param {any} entry
+ * @param {Entry | null | undefined} entry
  * @param {Logged} logged
  * @param {Record<string, number>} open
  */
 function changeTool(entry, logged, open) {
-  if (entry?.kind !== 'tool') return;
-  const event = /** @type {any} */ (logged.event);
+  const { event } = logged;
+  if (entry?.kind !== 'tool' || event.type !== 'tool_changed') return;
   entry.status = event.status;
   entry.output = firstCharacters(event.output || entry.output, MAX_OUTPUT);
   if (event.diffs?.length) entry.diffs = event.diffs;
@@ -257,15 +250,15 @@ function firstCharacters(text, most) {
 /**
  * A lost agent is one entry, until it is back or was given up. Gives whether the event is shown there.
  * @param {Logged} logged
- * @param {(name: string, logged: Logged) => any} touch
- * @param {(name: string, logged: Logged) => any} close
+ * @param {Touch} touch
+ * @param {Touch} close
  */
 function followReconnect(logged, touch, close) {
-  const event = /** @type {any} */ (logged.event);
+  const { event } = logged;
   switch (event.type) {
     case 'reconnect_scheduled': {
       const entry = touch('reconnect', logged);
-      if (entry) Object.assign(entry, { attempt: event.attempt, attempts: event.attempts });
+      if (entry?.kind === 'event') Object.assign(entry, { attempt: event.attempt, attempts: event.attempts });
       return true;
     }
     case 'session_started':
@@ -273,18 +266,18 @@ function followReconnect(logged, touch, close) {
       return true;
     case 'session_ready': {
       const entry = close('reconnect', logged);
-      if (entry) entry.back = true;
+      if (entry?.kind === 'event') entry.back = true;
       return true;
     }
     case 'session_failed': {
       const entry = close('reconnect', logged);
-      if (entry) entry.event = event;
+      if (entry?.kind === 'event') entry.event = event;
       return true;
     }
     case 'session_ended': {
       const again = event.reason === 'disconnected';
       const entry = again ? touch('reconnect', logged) : close('reconnect', logged);
-      if (entry && again) entry.event = event;
+      if (entry?.kind === 'event' && again) entry.event = event;
       return again;
     }
     default:
@@ -293,14 +286,16 @@ function followReconnect(logged, touch, close) {
 }
 
 /**
- * @param {any} entry
- * @param {any} logged
+ * @param {Entry | null | undefined} entry
+ * @param {Logged} logged
  */
 function settleEntry(entry, { event, at }) {
   if (entry?.kind !== 'request') return;
   entry.settled_at = at;
-  if (event.type.endsWith('_answered')) Object.assign(entry, { state: 'answered', answer: event });
-  else Object.assign(entry, { state: 'withdrawn', reason: event.reason });
+  if (event.type === 'permission_answered' || event.type === 'question_answered')
+    Object.assign(entry, { state: 'answered', answer: event });
+  else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn')
+    Object.assign(entry, { state: 'withdrawn', reason: event.reason });
 }
 
 /** @param {Entry} entry */
@@ -321,14 +316,11 @@ export function nameOf(entry) {
   }
 }
 
-const LINES = new Set(['note', 'stderr_written', 'session_started', 'session_failed', 'interrupted', 'unrecognised']);
-
 /**
  * The entry an event begins, if it begins one.
  * @param {Logged} logged
  */
-function begun({ seq, at, event: fact }) {
-  const event = /** @type {any} */ (fact);
+function begun({ seq, at, event }) {
   const base = { first_seq: seq, last_seq: seq, at };
   switch (event.type) {
     case 'prompt_sent': {
@@ -363,7 +355,14 @@ function begun({ seq, at, event: fact }) {
       return filled({ ...base, kind: 'turn', ended: event });
     case 'session_ended':
       return filled({ ...base, kind: 'event', open: event.reason === 'disconnected', event });
+    case 'note':
+    case 'stderr_written':
+    case 'session_started':
+    case 'session_failed':
+    case 'interrupted':
+    case 'unrecognised':
+      return filled({ ...base, kind: 'event', event });
     default:
-      return LINES.has(event.type) ? filled({ ...base, kind: 'event', event }) : null;
+      return null;
   }
 }

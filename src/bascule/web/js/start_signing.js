@@ -34,17 +34,22 @@ export const keyId = async (code) => (await digest(`bascule trust id ${code}`)).
 export const importKey = (code) =>
   crypto.subtle.importKey('raw', bytes(code), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 
+/**
+ * @typedef {import('./types.d.ts').Operations} Operations
+ * @typedef {Partial<Operations['session:create']['body'] & Operations['session:resume']['body']>} SignedBody
+ */
+
 /** @param {unknown} value */
 const plain = (value) => (value === null || value === undefined || value === false ? '' : String(value));
 
 /**
  * @param {string} device
- * @param {Record<string, any>} body of the start, or of bringing a session back
+ * @param {SignedBody} body of the start, or of bringing a session back
  * @param {{key: string, at: number, nonce: string}} stamp
  */
 export async function signedText(device, body, stamp) {
   const starts = !('sessionId' in body);
-  const pictures = (body.images ?? []).map((/** @type {any} */ one) => `${one.mediaType} ${one.data}\n`).join('');
+  const pictures = (body.images ?? []).map((one) => `${one.mediaType} ${one.data}\n`).join('');
   /** @type {Record<string, string>} */
   const fields = { device, key: stamp.key, at: String(stamp.at), nonce: stamp.nonce };
   for (const [name, value] of Object.entries(body)) if (!UNSIGNED.has(name)) fields[name] = plain(value);
@@ -64,7 +69,7 @@ export async function signedText(device, body, stamp) {
 /**
  * @param {CryptoKey} secret
  * @param {string} device
- * @param {Record<string, any>} body
+ * @param {SignedBody} body
  * @param {{key: string, at: number, nonce: string}} stamp
  * @returns {Promise<import('./types.js').StartSignature>}
  */

@@ -19,7 +19,7 @@ import { isOwnPlan, nearPath } from './format.js';
 
 /**
  * Each prompt that led to edits, with those edits by file; the oldest first.
- * @param {any[]} entries
+ * @param {import('./types.d.ts').WireEntry[]} entries
  * @param {string} cwd
  * @returns {Turn[]}
  */

@@ -527,6 +527,193 @@ export interface RequestRecord {
   reason?: string | null;
 }
 
+export interface AnswersChanged {
+  type: 'answers:changed';
+}
+
+export interface ComparisonsChanged {
+  type: 'compare:changed';
+}
+
+export interface LimitsChanged {
+  type: 'limits:changed';
+  limits: Limits;
+  configured: Limits;
+  changed: string[];
+}
+
+export interface PairingsChanged {
+  type: 'pairings:changed';
+}
+
+export interface ProjectAdded {
+  type: 'project:added';
+  project: Project;
+}
+
+export interface ProjectChanged {
+  type: 'project:changed';
+  project: Project;
+}
+
+export interface ProjectRemoved {
+  type: 'project:removed';
+  projectId: string;
+}
+
+export interface PromptsChanged {
+  type: 'prompts:changed';
+  promptId?: string | null;
+  version?: number | null;
+}
+
+export interface RulesChanged {
+  type: 'rules:changed';
+}
+
+export interface UnloggedChanged {
+  type: 'unlogged:changed';
+}
+
+export interface DevicesChanged {
+  type: 'agent:status';
+  devices: DeviceStatus[];
+  device?: string | null;
+  agent?: string | null;
+  cliType?: string | null;
+  status?: 'idle' | 'starting' | 'connected' | 'disconnected' | 'reconnecting' | null;
+  message?: string | null;
+}
+
+export interface RequestChanged {
+  type: 'requests:changed';
+  sessionId: string;
+  requestId: string;
+  open: number;
+  gone: boolean;
+  request: RequestView;
+}
+
+export interface SessionArchived {
+  type: 'session:archived';
+  sessionId: string;
+  archived: boolean;
+}
+
+export interface SessionChanged {
+  type: 'session:changed';
+  sessionId: string;
+  session: WireSessionView;
+}
+
+export interface SessionCreated {
+  type: 'session:created';
+  sessionId: string;
+  session: WireSessionView;
+}
+
+export interface SessionTitled {
+  type: 'session:title-updated';
+  sessionId: string;
+  title: string;
+}
+
+export interface Resync {
+  type: 'resync';
+  sessionId: string;
+  after: number;
+  epoch: string;
+  reason: 'slow' | 'replaced' | 'ahead';
+  message?: string;
+}
+
+export interface SessionEvents {
+  type: 'session:events';
+  sessionId: string;
+  entries: Logged[];
+}
+
+export interface SessionViewers {
+  type: 'session:presence';
+  sessionId: string;
+  viewers: string[];
+  typing: string[];
+}
+
+export interface Problem {
+  type: 'error';
+  error: Fault;
+  sessionId?: string | null;
+}
+
+export interface Revoked {
+  type: 'revoked';
+}
+
+export interface Expired {
+  type: 'expired';
+}
+
+export interface Shutdown {
+  type: 'shutdown';
+}
+
+export interface TerminalBegan {
+  type: 'begin';
+  offset: number;
+  base: number;
+  end: number;
+  run: number;
+  epoch: string;
+  prelude: string;
+  cols: number;
+  rows: number;
+  readOnly: boolean;
+  over: boolean;
+}
+
+export interface TerminalReplaced {
+  type: 'resync';
+  reason: 'replaced' | 'ahead';
+  epoch: string;
+  message: string;
+}
+
+export interface TerminalSkipped {
+  type: 'skipped';
+  from: number;
+  to: number;
+  prelude: string;
+}
+
+export interface TerminalEnded {
+  type: 'ended';
+  code: number | null;
+  signal: number | null;
+  reason: string | null;
+  message: string | null;
+}
+
+export interface TerminalSize {
+  type: 'size';
+  cols: number;
+  rows: number;
+  owner: boolean;
+  by: string;
+  rule: string;
+  replies: boolean;
+}
+
+export interface TerminalTyping {
+  type: 'typing';
+  by: string;
+}
+
+export interface TerminalUnread {
+  type: 'unread';
+  bytes: number;
+}
+
 export interface AgentInfo {
   name: string;
   title: string;
@@ -1258,7 +1445,7 @@ export interface PageQuery {
 
 export interface EntriesPage {
   seq: number;
-  entries: Entry[];
+  entries: WireEntry[];
   before: number | null;
   after: number | null;
   epoch: string;
@@ -1348,7 +1535,7 @@ export interface ListQuery {
 }
 
 export interface SessionList {
-  sessions: SessionView[];
+  sessions: WireSessionView[];
   damaged: DamagedSession[];
   next: string | null;
 }
@@ -1364,10 +1551,10 @@ export interface SetModel {
 }
 
 export interface SessionOpened {
-  session: SessionView;
+  session: WireSessionView;
   seq: number;
   epoch: string;
-  entries: Entry[];
+  entries: WireEntry[];
   before: number | null;
   after: number | null;
   queue: PromptQueued[];
@@ -1684,7 +1871,122 @@ export interface UsageSums {
   costUsd: number | null;
   agents: AgentSums[];
   devices: DeviceSums[];
-  costliest: SessionView[];
+  costliest: WireSessionView[];
+}
+
+export interface DaemonStatus {
+  connected: boolean;
+  client_id: string | null;
+  capabilities: Capabilities;
+  devices: DeviceStatus[];
+  storage_problem: string | null;
+}
+
+export interface TakeFeedback {
+  agent: string;
+  conversation: string;
+  pid?: number;
+  idle?: boolean;
+}
+
+export interface TakenFeedback {
+  promptId?: string;
+  text?: string;
+}
+
+export interface AwaitFeedback {
+  agent: string;
+  conversation: string;
+  pid?: number;
+}
+
+export interface FeedbackNews {
+  state: 'ready' | 'nothing' | 'over';
+}
+
+export interface RedeemBody {
+  secret: string;
+  name?: string;
+}
+
+export interface LinkRedeemed {
+  token: string;
+  name: string;
+  role: string;
+}
+
+export interface DenyBody {
+  token: string;
+}
+
+export interface PairingBody {
+  device: string;
+  name: string;
+  user: string;
+  version: string;
+  agents?: string[];
+}
+
+export interface PairingAsked {
+  code: string;
+  secret: string;
+  expiresIn: number;
+}
+
+export interface PairingPoll {
+  secret: string;
+  wait?: number;
+}
+
+export interface PairingState {
+  state: 'waiting' | 'allowed' | 'denied';
+  token: string | null;
+  by: string;
+}
+
+export interface SpawnBody {
+  prompt: string;
+  cwd: string;
+  harness?: string | null;
+  model?: string | null;
+  permission_mode?: 'relay' | 'auto_read' | 'auto' | 'deny';
+  capability?: 'read_only' | 'sandboxed' | 'project_scoped' | 'full' | null;
+  resume_session_id?: string | null;
+}
+
+export interface Spawned {
+  session_id: string;
+  status: string;
+  harness: string;
+}
+
+export interface ReadStartLink {
+  token: string;
+}
+
+export interface StartByLink {
+  device: string;
+  start: WaitingStart;
+  blockSeconds: number;
+}
+
+export interface AnswerStartLink {
+  token: string;
+  decision: 'approve' | 'deny' | 'block';
+}
+
+export interface TicketBody {
+  purpose?: 'socket' | 'stream' | 'terminal' | 'export';
+  sessionId?: string | null;
+}
+
+export interface TicketMade {
+  ticket: string;
+  expiresIn: number;
+}
+
+export interface Health {
+  status: string;
 }
 
 export interface CopiedFrom {
@@ -1751,6 +2053,45 @@ export interface ModelChoice {
 export interface Spent {
   cents?: number;
   tokens?: number;
+}
+
+export interface Limits {
+  spawns_per_minute?: number;
+  inputs_per_minute?: number;
+  sessions?: number;
+  session_seconds?: number;
+  idle_seconds?: number;
+  output_bytes?: number;
+  permission_seconds?: number;
+  question_seconds?: number;
+  prompt_chars?: number;
+  start_seconds?: number;
+  session_cents?: number;
+  session_tokens?: number;
+  project_cents?: number;
+  project_tokens?: number;
+  day_cents?: number;
+  day_tokens?: number;
+  loop_repeats?: number;
+  quiet_seconds?: number;
+}
+
+export interface RequestView {
+  session_id: string;
+  request_id: string;
+  kind: 'permission' | 'question';
+  state: 'open' | 'answered' | 'delivered' | 'confirmed' | 'withdrawn';
+  input_sha256: string;
+  asked: PermissionRequested | QuestionAsked;
+  opened_at: string;
+  seq: number;
+  tool_id?: string | null;
+  answer?: PermissionAnswered | QuestionAnswered | null;
+  answered_at?: string | null;
+  answered_by?: string | null;
+  reason?: string | null;
+  session_title?: string;
+  waitingAnswer?: WaitingAnswerView | null;
 }
 
 export interface ServerAddress {
@@ -1905,27 +2246,6 @@ export interface Waits {
   question: number;
 }
 
-export interface Limits {
-  spawns_per_minute?: number;
-  inputs_per_minute?: number;
-  sessions?: number;
-  session_seconds?: number;
-  idle_seconds?: number;
-  output_bytes?: number;
-  permission_seconds?: number;
-  question_seconds?: number;
-  prompt_chars?: number;
-  start_seconds?: number;
-  session_cents?: number;
-  session_tokens?: number;
-  project_cents?: number;
-  project_tokens?: number;
-  day_cents?: number;
-  day_tokens?: number;
-  loop_repeats?: number;
-  quiet_seconds?: number;
-}
-
 export interface ChannelView {
   id: string;
   type: 'push' | 'command' | 'desktop' | 'webhook' | 'ntfy' | 'slack' | 'discord' | 'telegram' | 'gotify';
@@ -1996,24 +2316,6 @@ export interface PromptVersion {
   title: string;
   at: string;
   by: string;
-}
-
-export interface RequestView {
-  session_id: string;
-  request_id: string;
-  kind: 'permission' | 'question';
-  state: 'open' | 'answered' | 'delivered' | 'confirmed' | 'withdrawn';
-  input_sha256: string;
-  asked: PermissionRequested | QuestionAsked;
-  opened_at: string;
-  seq: number;
-  tool_id?: string | null;
-  answer?: PermissionAnswered | QuestionAnswered | null;
-  answered_at?: string | null;
-  answered_by?: string | null;
-  reason?: string | null;
-  session_title?: string;
-  waitingAnswer?: WaitingAnswerView | null;
 }
 
 export interface RuleSpec {
@@ -2176,21 +2478,26 @@ export interface DeviceSums {
   costUsd: number | null;
 }
 
+export interface Capabilities {
+  can_spawn_sessions: boolean;
+  supported_harnesses: string[];
+}
+
 export interface QuestionOption {
   label: string;
   description?: string;
   preview?: string | null;
 }
 
-export interface DeltaOp {
-  insert: string | Record<string, string>;
-  attributes?: Record<string, string | number | number | boolean | null>;
-}
-
 export interface WaitingAnswerView {
   decision: string;
   by: string;
   at: string;
+}
+
+export interface DeltaOp {
+  insert: string | Record<string, string>;
+  attributes?: Record<string, string | number | number | boolean | null>;
 }
 
 export interface PastAnswer {
@@ -2211,6 +2518,127 @@ export interface TriedPart {
   ruleId: string | null;
   words: string;
 }
+
+export type Sparse<T, Left extends keyof T> = Omit<T, Left> & Partial<Pick<T, Left>>;
+
+export type WirePromptEntry = Sparse<
+  PromptEntry,
+  | 'open'
+  | 'client_message_id'
+  | 'images'
+>;
+
+export type WireTextEntry = Sparse<
+  TextEntry,
+  | 'open'
+  | 'text'
+  | 'parent'
+>;
+
+export type WireToolEntry = Sparse<
+  ToolEntry,
+  | 'open'
+  | 'tool_kind'
+  | 'input'
+  | 'status'
+  | 'output'
+  | 'diffs'
+  | 'locations'
+  | 'images'
+  | 'parent'
+  | 'finished_at'
+>;
+
+export type WirePlanEntry = Sparse<
+  PlanEntry,
+  | 'open'
+>;
+
+export type WireRequestEntry = Sparse<
+  RequestEntry,
+  | 'open'
+  | 'answer'
+  | 'reason'
+  | 'settled_at'
+>;
+
+export type WireTurnEntry = Sparse<
+  TurnEntry,
+  | 'open'
+>;
+
+export type WireEventEntry = Sparse<
+  EventEntry,
+  | 'open'
+  | 'attempt'
+  | 'attempts'
+  | 'back'
+>;
+
+export type WireSessionView = Sparse<
+  SessionView,
+  | 'agent'
+  | 'driver'
+  | 'cwd'
+  | 'device'
+  | 'title'
+  | 'titled'
+  | 'phase'
+  | 'mode'
+  | 'permission_mode'
+  | 'agent_session_id'
+  | 'agent_version'
+  | 'created_at'
+  | 'updated_at'
+  | 'created_by'
+  | 'seq'
+  | 'generation'
+  | 'started_at'
+  | 'started_seq'
+  | 'spawned'
+  | 'open_requests'
+  | 'queued'
+  | 'held'
+  | 'turns'
+  | 'cost_usd'
+  | 'cents'
+  | 'tokens'
+  | 'turn_tokens'
+  | 'spent'
+  | 'guard'
+  | 'raised'
+  | 'context_used'
+  | 'context_size'
+  | 'end_reason'
+  | 'end_message'
+  | 'code'
+  | 'signal'
+  | 'attempt'
+  | 'attempts'
+  | 'ends_at'
+  | 'ends_for'
+  | 'kept_at'
+  | 'archived'
+  | 'demo'
+  | 'cols'
+  | 'rows'
+  | 'skip_permissions'
+  | 'capability'
+  | 'process'
+  | 'worktree_of'
+  | 'added'
+  | 'removed'
+  | 'forks_after'
+  | 'copied_from'
+  | 'pull_request'
+  | 'found'
+  | 'model'
+  | 'id'
+  | 'status'
+  | 'createdAt'
+  | 'lastActiveAt'
+  | 'cliType'
+>;
 
 export type Event =
   | SessionStarted
@@ -2271,6 +2699,53 @@ export type Entry =
   | TurnEntry
   | EventEntry;
 
+export type WireEntry =
+  | WirePromptEntry
+  | WireTextEntry
+  | WireToolEntry
+  | WirePlanEntry
+  | WireRequestEntry
+  | WireTurnEntry
+  | WireEventEntry;
+
+export type Push =
+  | AnswersChanged
+  | ComparisonsChanged
+  | LimitsChanged
+  | PairingsChanged
+  | ProjectAdded
+  | ProjectChanged
+  | ProjectRemoved
+  | PromptsChanged
+  | RulesChanged
+  | UnloggedChanged
+  | DevicesChanged
+  | RequestChanged
+  | SessionArchived
+  | SessionChanged
+  | SessionCreated
+  | SessionTitled
+  | Resync
+  | SessionEvents
+  | SessionViewers
+  | Problem
+  | Revoked
+  | Expired
+  | Shutdown;
+
+export type TerminalMessage =
+  | TerminalBegan
+  | TerminalReplaced
+  | TerminalSkipped
+  | TerminalEnded
+  | TerminalSize
+  | TerminalTyping
+  | TerminalUnread
+  | Problem
+  | Revoked
+  | Expired
+  | Shutdown;
+
 export interface Logged {
   seq: number;
   at: string;
@@ -2279,6 +2754,12 @@ export interface Logged {
 
 export interface AuditRow {
   entry: { n: number; at: string; record: AuditRecord };
+}
+
+export interface Fault {
+  code: string;
+  message: string;
+  [field: string]: unknown;
 }
 
 export interface Operations {
@@ -2388,7 +2869,7 @@ export interface Operations {
   'session:revert': { body: RevertFile; answer: Reverted };
   'session:send': { body: SendPrompt; answer: PromptPlaced };
   'session:share': { body: ShareBody; answer: GrantMade };
-  'session:show': { body: SessionBody; answer: { session: SessionView } };
+  'session:show': { body: SessionBody; answer: { session: WireSessionView } };
   'session:stage': { body: StageFiles; answer: Done };
   'session:subscribe': { body: Subscribe; answer: Subscribed };
   'session:title': { body: RenameSession; answer: Done };
@@ -2409,6 +2890,21 @@ export interface Operations {
   'uplink:leave': { body: Empty; answer: UplinkStatus };
   'uplink:show': { body: UplinkQuery; answer: UplinkStatus };
   'usage:show': { body: Empty; answer: UsageSums };
+}
+
+export interface HttpOperations {
+  'GET /api/daemon/status': { body: Empty; answer: DaemonStatus };
+  'POST /api/feedback/take': { body: TakeFeedback; answer: TakenFeedback };
+  'POST /api/feedback/wait': { body: AwaitFeedback; answer: FeedbackNews };
+  'POST /api/links/redeem': { body: RedeemBody; answer: LinkRedeemed };
+  'POST /api/notifications/deny': { body: DenyBody; answer: Done };
+  'POST /api/pairings': { body: PairingBody; answer: PairingAsked };
+  'POST /api/pairings/poll': { body: PairingPoll; answer: PairingState };
+  'POST /api/sessions/spawn': { body: SpawnBody; answer: Spawned };
+  'POST /api/starts/link': { body: ReadStartLink; answer: StartByLink };
+  'POST /api/starts/link/answer': { body: AnswerStartLink; answer: Done };
+  'POST /api/tickets': { body: TicketBody; answer: TicketMade };
+  'GET /health': { body: Empty; answer: Health };
 }
 
 export type Rest<Name extends keyof Operations> =

@@ -29,7 +29,7 @@ function words(entry) {
     case 'turn':
       return entry.ended.stop_reason === 'error' ? 'The agent stopped with an error' : '';
     case 'event':
-      return /** @type {any} */ (entry.event).type === 'session_ended' ? 'Session ended' : '';
+      return entry.event.type === 'session_ended' ? 'Session ended' : '';
     default:
       return '';
   }

@@ -53,8 +53,8 @@ function look(entries) {
     if (entry.kind === 'tool') known.tools.set(entry.tool_id, entry);
     else if (entry.kind === 'plan') known.plan = true;
     else if (entry.kind === 'request') {
-      const tool = /** @type {any} */ (entry.asked).tool_id;
-      if (tool && /** @type {any} */ (entry.asked).type === 'question_asked') known.asked.add(tool);
+      const tool = entry.asked.tool_id;
+      if (tool && entry.asked.type === 'question_asked') known.asked.add(tool);
       if (tool && entry.state === 'open') known.waiting.add(tool);
       if (tool) known.waits.set(tool, (known.waits.get(tool) ?? 0) + waitOf(entry));
     }
@@ -139,9 +139,9 @@ const standsBy = (entry, known) =>
  */
 function isShownElsewhere(entry, known) {
   if (entry.kind === 'request') {
-    const asked = /** @type {any} */ (entry.asked);
+    const { asked, answer } = entry;
     if (asked.type !== 'permission_requested' || !asked.tool_id) return false;
-    if (entry.answer && /** @type {any} */ (entry.answer).decision === 'deny') return false;
+    if (answer?.type === 'permission_answered' && answer.decision === 'deny') return false;
     return known.tools.has(asked.tool_id);
   }
   if (entry.kind !== 'tool') return false;

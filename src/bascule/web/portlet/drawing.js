@@ -15,7 +15,7 @@ const KEPT = 100;
 
 /** Asks the shell for drawings, each once. */
 export class Drawer {
-  /** @param {(message: any) => void} tell */
+  /** @param {(message: import('../js/frame_messages.d.ts').FromFrame) => void} tell */
   constructor(tell) {
     this.tell = tell;
     this.number = 0;
@@ -161,7 +161,7 @@ export function formula(text, display, ask) {
  * @returns {DocumentFragment}
  */
 const mathOf = (markup) =>
-  /** @type {any} */ (DOMPurify).sanitize(markup, {
+  DOMPurify.sanitize(markup, {
     USE_PROFILES: { mathMl: true },
     FORBID_CONTENTS: ['annotation'],
     RETURN_DOM_FRAGMENT: true,

@@ -161,9 +161,10 @@ export function planCard(entry) {
 
 /** @param {import('../js/types.d.ts').RequestEntry} entry */
 export function requestLine(entry) {
-  const asked = /** @type {any} */ (entry.asked);
-  const answer = /** @type {any} */ (entry.answer);
-  if (asked.type === 'question_asked') return questionLine(entry, asked, answer);
+  const { asked } = entry;
+  if (asked.type === 'question_asked')
+    return questionLine(entry, asked, entry.answer?.type === 'question_answered' ? entry.answer : null);
+  const answer = entry.answer?.type === 'permission_answered' ? entry.answer : null;
   const what =
     asked.kind === 'execute'
       ? 'run a command'
@@ -195,11 +196,11 @@ export function requestLine(entry) {
 
 /**
  * @param {import('../js/types.d.ts').RequestEntry} entry
- * @param {any} asked
- * @param {any} answer
+ * @param {import('../js/types.d.ts').QuestionAsked} asked
+ * @param {import('../js/types.d.ts').QuestionAnswered | null} answer
  */
 function questionLine(entry, asked, answer) {
-  const rows = asked.questions.flatMap((/** @type {any} */ one) => [
+  const rows = asked.questions.flatMap((one) => [
     h('dt', null, tame(one.question)),
     h('dd', null, tame(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
   ]);

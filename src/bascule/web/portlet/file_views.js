@@ -6,6 +6,7 @@ import { h } from '../js/dom.js';
 import { count, nearPath } from '../js/format.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { diffView } from '../js/lines.js';
+import { isWhole } from '../js/json.js';
 import { tame } from '../js/visible.js';
 import { fileLines } from './results.js';
 import { exact, plain } from './shown.js';
@@ -17,12 +18,12 @@ const MAX_LINES = 400;
 
 /**
  * @param {ToolEntry} tool
- * @param {any} input
+ * @param {Record<string, unknown>} input
  * @param {View} view
  */
 export function fileView(tool, input, view) {
   const path = String(input.file_path ?? input.path ?? tool.locations[0]?.path ?? '');
-  const begins = Number.isSafeInteger(input.offset) ? input.offset : (tool.locations[0]?.line ?? null);
+  const begins = isWhole(input.offset) ? input.offset : (tool.locations[0]?.line ?? null);
   const all = fileLines(tool.output, begins);
   const lines = all.slice(0, MAX_LINES);
   const text = lines.map((one) => one.text).join('\n');

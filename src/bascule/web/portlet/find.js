@@ -15,7 +15,7 @@ import { hitsIn, matchesIn } from './said.js';
  *   scroll: Scroll,
  *   column: HTMLElement,
  *   bring: (seq: number, run: () => void) => void,
- *   tell: (message: any) => void,
+ *   tell: (message: import('../js/frame_messages.d.ts').FromFrame) => void,
  * }} Parts
  */
 

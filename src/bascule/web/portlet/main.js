@@ -116,7 +116,7 @@ function toPrompt(step) {
   else if (held.live) scroll.toEnd();
 }
 
-/** @type {Record<string, (message: any) => void>} */
+/** @type {import('../js/frame_messages.d.ts').Handlers<import('../js/frame_messages.d.ts').ToTranscript>} */
 const takes = {
   open: (message) => {
     shapes?.remove();

@@ -22,6 +22,8 @@ import { linkPaths } from './paths.js';
  * }} Ask
  */
 
+/** @typedef {{type: string, raw: string}} Token */
+
 /** A note's mark, and the note itself, at the place where it was written. */
 const FOOTNOTES = [
   {
@@ -30,7 +32,7 @@ const FOOTNOTES = [
     /** @param {string} text */
     start: (text) => text.match(/^\[\^/m)?.index,
     /**
-     * @this {any}
+     * @this {{lexer: {inlineTokens: (text: string) => Token[]}}}
      * @param {string} text
      */
     tokenizer(text) {
@@ -39,8 +41,8 @@ const FOOTNOTES = [
       return { type: 'footnote', raw: found[0], label: found[1], tokens: this.lexer.inlineTokens(found[2]) };
     },
     /**
-     * @this {any}
-     * @param {any} token
+     * @this {{parser: {parseInline: (tokens: Token[]) => string}}}
+     * @param {{label: string, tokens: Token[]}} token
      */
     renderer(token) {
       return `<p><sup>${token.label}</sup> ${this.parser.parseInline(token.tokens)}</p>`;
@@ -56,12 +58,12 @@ const FOOTNOTES = [
       const found = /^\[\^([\w-]{1,40})\](?!:)/.exec(text);
       return found ? { type: 'footnoteMark', raw: found[0], label: found[1] } : undefined;
     },
-    /** @param {any} token */
+    /** @param {{label: string}} token */
     renderer: (token) => `<sup>${token.label}</sup>`,
   },
 ];
 
-const marked = new Marked({ gfm: true, breaks: false, extensions: /** @type {any} */ ([...FOOTNOTES, ...MATH]) });
+const marked = new Marked({ gfm: true, breaks: false, extensions: [...FOOTNOTES, ...MATH] });
 
 const TAGS = [
   'p',
@@ -170,7 +172,7 @@ function purified(text) {
     return null; // nested deeper than the parser goes
   }
   // A document made of frames has no body, and then there is nothing to return.
-  return /** @type {any} */ (DOMPurify).sanitize(html, {
+  return DOMPurify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOW_DATA_ATTR: false,

@@ -26,7 +26,7 @@ export const MATH = [
       const one = found(BLOCK, text);
       return one && one[1].trim() ? { type: 'formula', raw: one[0], text: one[1].trim() } : undefined;
     },
-    /** @param {any} token */
+    /** @param {{text: string}} token */
     renderer: (token) => `<p><code type="math-display">${escaped(token.text)}</code></p>`,
   },
   {
@@ -40,7 +40,7 @@ export const MATH = [
       if (!one || (one[0][0] === '$' && !FORMULA.test(one[1]))) return undefined;
       return { type: 'inlineFormula', raw: one[0], text: one[1].trim() };
     },
-    /** @param {any} token */
+    /** @param {{text: string}} token */
     renderer: (token) => `<code type="math">${escaped(token.text)}</code>`,
   },
 ];

@@ -46,10 +46,10 @@ const TONES = table(
  * @returns {Node | null}
  */
 export function eventLine(entry, view) {
-  const event = /** @type {any} */ (entry.event);
+  const { event } = entry;
   switch (event.type) {
     case 'note':
-      return lineNote(...(TONES[event.level] ?? ['info', '']), tame(event.text));
+      return lineNote(...(TONES[event.level ?? ''] ?? ['info', '']), tame(event.text));
     case 'interrupted':
       return lineNote('stop', '', `${who(event.by)} stopped this turn. What it wrote so far is kept.`);
     case 'session_started':
@@ -72,7 +72,7 @@ export function eventLine(entry, view) {
 
 /**
  * @param {import('../js/types.d.ts').EventEntry} entry
- * @param {any} event
+ * @param {import('../js/types.d.ts').SessionStarted} event
  * @param {View} view
  */
 function begun(entry, event, view) {
@@ -106,17 +106,17 @@ function begun(entry, event, view) {
 /**
  * A lost agent, and what has been done about it so far.
  * @param {import('../js/types.d.ts').EventEntry} entry
- * @param {any} event
+ * @param {import('../js/types.d.ts').SessionEnded} event
  */
 function lost(entry, event) {
-  const told = tame(event.message || 'The agent stopped.');
+  const words = tame(event.message || 'The agent stopped.');
   const tries = entry.attempts ? `try ${entry.attempt} of ${entry.attempts}` : '';
   if (entry.back)
-    return lineNote('refresh', '', `${told} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
-  return lineNote('refresh', 'wait', entry.open ? `${told} Reconnecting… ${tries}` : told);
+    return lineNote('refresh', '', `${words} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
+  return lineNote('refresh', 'wait', entry.open ? `${words} Reconnecting… ${tries}` : words);
 }
 
-/** @param {any} event */
+/** @param {import('../js/types.d.ts').SessionEnded} event */
 function ended(event) {
   const code = event.reason === 'exited' && event.code ? ` (code ${event.code})` : '';
   const line = h(

@@ -1,5 +1,7 @@
 /** What tools gave, read as far as its shape is known: numbered lines, matches, links, exit codes. Pure. */
 
+import { fieldsOf } from '../js/json.js';
+
 /** @typedef {{path: string, rows: {line: number | null, text: string}[]}} FileMatches */
 
 const NUMBERED = /^\s*(\d+)(?:→|\t)(.*)$/;
@@ -57,10 +59,11 @@ export function webResults(output) {
     at < 0 ? -1 : output.indexOf(']\n', at) >= 0 ? output.indexOf(']\n', at) + 1 : output.lastIndexOf(']') + 1;
   if (at < 0 || end <= at) return { links: [], rest: output };
   try {
+    /** @type {unknown[]} */
     const parsed = JSON.parse(output.slice(at + 'Links: '.length, end));
     const links = parsed
-      .filter((/** @type {any} */ one) => typeof one?.url === 'string')
-      .map((/** @type {any} */ one) => ({ title: String(one.title ?? one.url), url: one.url }));
+      .map(fieldsOf)
+      .flatMap(({ title, url }) => (typeof url === 'string' ? [{ title: String(title ?? url), url }] : []));
     return { links, rest: output.slice(end).trim() };
   } catch {
     return { links: [], rest: output }; // cut off, or not what it looked like: shown as it is
@@ -79,11 +82,12 @@ export function exitCode(output) {
 
 /**
  * The command of a call, also where it came as words.
- * @param {any} input
+ * @param {unknown} input
  * @param {string} title
  */
 export function commandOf(input, title) {
-  const command = input?.command ?? input?.cmd;
+  const { command: whole, cmd } = fieldsOf(input);
+  const command = whole ?? cmd;
   if (typeof command === 'string' && command) return command;
   if (!Array.isArray(command)) return title;
   const words = command.map(String);

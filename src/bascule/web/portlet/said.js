@@ -1,5 +1,7 @@
 /** What of an entry a reader can look for, as plain text. Pure; near to what the server's search reads. */
 
+import { fieldsOf } from '../js/json.js';
+
 /** @typedef {import('../js/types.d.ts').Entry} Entry */
 
 const MAX_INPUT = 8000;
@@ -24,23 +26,21 @@ export function textOf(entry) {
     case 'plan':
       return entry.items.map((one) => one.text).join('\n');
     case 'request':
-      return asked(/** @type {any} */ (entry));
+      return asked(entry);
     case 'turn':
       return entry.ended.message ?? '';
     case 'event': {
-      const event = /** @type {any} */ (entry.event);
-      return [event.text, event.message, event.stderr_tail, event.raw]
-        .filter((one) => typeof one === 'string')
-        .join('\n');
+      const { text, message, stderr_tail: tail, raw } = fieldsOf(entry.event);
+      return [text, message, tail, raw].filter((one) => typeof one === 'string').join('\n');
     }
   }
 }
 
-/** @param {any} entry */
-function asked({ asked: { questions = [] }, answer }) {
-  return [...questions.map((/** @type {any} */ one) => one.question), ...Object.values(answer?.answers ?? {})].join(
-    '\n',
-  );
+/** @param {import('../js/types.d.ts').RequestEntry} entry */
+function asked({ asked: request, answer }) {
+  const questions = request.type === 'question_asked' ? request.questions : [];
+  const answers = answer?.type === 'question_answered' ? (answer.answers ?? {}) : {};
+  return [...questions.map((one) => one.question), ...Object.values(answers)].join('\n');
 }
 
 /**

@@ -18,12 +18,12 @@ const MAX_FILES = 60;
 /**
  * What was looked for, and where; what alone is in the line above.
  * @param {ToolEntry} tool
- * @param {any} input
+ * @param {Record<string, unknown>} input
  * @param {View} view
  * @returns {Node[]}
  */
 export function searchView(tool, input, view) {
-  const where = [input.path && nearPath(String(input.path), view.cwd), input.glob, input.type].filter(
+  const where = [input.path ? nearPath(String(input.path), view.cwd) : '', input.glob, input.type].filter(
     (one) => typeof one === 'string' && one,
   );
   return where.length
@@ -125,7 +125,7 @@ const linkTo = (url, words, view) =>
 const hostOf = (url) => /^https?:\/\/([^/?#]+)/i.exec(url)?.[1] ?? url.slice(0, 80);
 
 /**
- * @param {any} input
+ * @param {Record<string, unknown>} input
  * @param {View} view
  */
 export function fetchView(input, view) {

@@ -61,7 +61,7 @@ export class GrowingText {
   #redraw(tail) {
     this.growing = null;
     const fresh = h('div', null, markdown(tail, this.ask));
-    let last = fresh;
+    let last = /** @type {Element} */ (fresh);
     while (last.lastElementChild && OPEN_ENDED.has(last.lastElementChild.nodeName)) last = last.lastElementChild;
     last.append(caret());
     update(this.tail, [...fresh.childNodes]);

@@ -49,6 +49,7 @@ export function outputView(text, view) {
   const rows = text.replace(/\s+$/, '').split('\n');
   const pre = h('pre', { class: 'tool__output', tabindex: 0 }, coloured(rows.slice(-MAX_LINES).join('\n')));
   const rest = rows.length - MAX_LINES;
+  /** @type {HTMLButtonElement | false} */
   const more =
     rest > 0 &&
     h(
@@ -58,7 +59,7 @@ export function outputView(text, view) {
         class: 'link',
         onclick: () => {
           pre.replaceChildren(...coloured(rows.join('\n')));
-          more.remove();
+          if (more) more.remove();
         },
       },
       `Show ${count(rest, 'earlier line')}`,

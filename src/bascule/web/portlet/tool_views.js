@@ -2,6 +2,7 @@
 
 import { editsIn } from '../js/diff.js';
 import { h } from '../js/dom.js';
+import { fieldsOf } from '../js/json.js';
 import { tame } from '../js/visible.js';
 import { diffsOf, fileView } from './file_views.js';
 import { markdown } from './markdown.js';
@@ -31,7 +32,7 @@ export function toolBody(tool, view) {
  * @returns {Node[]}
  */
 function bodyByKind(tool, view) {
-  const input = tool.input && typeof tool.input === 'object' ? /** @type {any} */ (tool.input) : {};
+  const input = fieldsOf(tool.input);
   const broken = tool.status === 'failed' || tool.status === 'denied';
   const output = tool.output ? [outputView(tool.output, view)] : [];
   switch (tool.tool_kind) {
@@ -61,7 +62,7 @@ function bodyByKind(tool, view) {
 
 /**
  * A sub-agent's task.
- * @param {any} input
+ * @param {Record<string, unknown>} input
  * @param {View} view
  * @returns {Node[]}
  */

@@ -26,7 +26,7 @@ import { rawEntries } from './raw.js';
  *   file?: (path: string, line: number) => void,
  *   draw?: import('./markdown.js').Ask['draw'],
  * }} Ask
- * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
+ * @typedef {{node: HTMLElement, mark: unknown[], block: Block}} Drawn
  */
 
 export class View {
@@ -233,7 +233,7 @@ export class View {
    * @param {string | null} until
    */
   #text(entry, until) {
-    let line = /** @type {any} */ (this.lines.get(entry.first_seq));
+    let line = /** @type {GrowingText | Thought | undefined} */ (this.lines.get(entry.first_seq));
     if (!line)
       this.lines.set(
         entry.first_seq,

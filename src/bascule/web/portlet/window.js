@@ -10,7 +10,7 @@ import { filled, fold, openIn, transcript } from '../js/reduce.js';
  * @typedef {import('../js/types.d.ts').Logged} Logged
  * @typedef {{before?: number, after?: number, around?: number}} Place none of them: the newest entries
  * @typedef {'older' | 'newer' | 'here'} Side
- * @typedef {{seq: number, entries: any[], before: number | null, after?: number | null}} Page
+ * @typedef {import('../js/frame_messages.d.ts').Page} Page
  */
 
 export const MAX_ENTRIES = 400;

@@ -2,6 +2,7 @@
 
 import { errorOf } from '../js/json.js';
 import { endAfter, queueAfter, step } from '../js/record.js';
+import { filled } from '../js/reduce.js';
 import { titleFrom } from '../js/titles.js';
 import { put, table, without } from '../js/tables.js';
 import { foundOn } from './machines.js';
@@ -73,7 +74,7 @@ export class Live {
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
-      if (guest) this.requests.set(openIn(id, page.entries));
+      if (guest) this.requests.set(openIn(id, page.entries.map(filled)));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
@@ -114,8 +115,9 @@ export class Live {
   /** @param {import('../js/types.d.ts').SessionOpened} page */
   #fromPage(page) {
     const edits = page.entries
+      .map(filled)
       .filter((one) => one.kind === 'tool')
-      .filter((one) => one.diffs?.length && one.status === 'done')
+      .filter((one) => one.diffs.length && one.status === 'done')
       .flatMap((one) => one.diffs.map((diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
     return { queue: page.queue ?? [], edits };
   }
@@ -191,7 +193,7 @@ export class Live {
   #absorbRecord(id, { at, event }) {
     const session = this.store.get().sessions[id];
     if (!session) return;
-    const phase = /** @type {any} */ (step(session.phase, event.type));
+    const phase = step(session.phase, event.type);
     const patch = { ...session, phase, updated_at: at, ...endAfter(event) };
     if (event.type === 'prompt_sent' && !session.title) patch.title = titleFrom(event.text);
     if (event.type === 'title_changed') patch.title = event.title;
@@ -296,7 +298,7 @@ export class Live {
     this.api.unsubscribe(id).catch(() => undefined); // offline: nothing is followed any more anyway
   }
 
-  /** @param {import('../js/types.d.ts').SessionRecord} session */
+  /** @param {import('../js/types.d.ts').WireSessionView} session */
   #setSession(session) {
     this.store.set((state) => ({ sessions: put(state.sessions, session.session_id, filledRecord(session)) }));
   }

@@ -1,5 +1,6 @@
 /** As many agents work as may: the server names one whose end would make room, and it is ended first. */
 
+import { fieldsOf } from '../js/json.js';
 import { visible } from '../js/visible.js';
 import { waited } from '../js/format.js';
 import { isOver } from './sessions.js';
@@ -11,7 +12,11 @@ import { isOver } from './sessions.js';
  * @param {unknown} error
  * @returns {Offer | undefined}
  */
-export const offerOf = (error) => /** @type {any} */ (error)?.fields?.offer;
+export function offerOf(error) {
+  const { sessionId, title, idleSeconds } = fieldsOf(fieldsOf(fieldsOf(error).fields).offer);
+  if (typeof sessionId !== 'string') return undefined;
+  return { sessionId, title: String(title ?? ''), idleSeconds: Number(idleSeconds) || 0 };
+}
 
 /**
  * Whose end would make room, and how long it has been quiet.

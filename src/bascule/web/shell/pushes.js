@@ -8,6 +8,8 @@ import { filledRecord } from './state.js';
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {ReturnType<typeof import('../js/events.js').createEvents>} Events */
 /** @typedef {import('./live.js').Live} Live */
+/** @typedef {import('../js/types.d.ts').Push} Push */
+/** @typedef {Push['type']} PushType */
 /** @typedef {import('./session_list.js').SessionList} SessionList */
 /**
  * @typedef {object} Context
@@ -31,7 +33,7 @@ const LISTED = new Set([
 /** @param {Context} context */
 export function takePushes(context) {
   const { store, events, live } = context;
-  /** @type {Record<string, (message: any) => void>} */
+  /** @type {{[Type in PushType]?: (message: Extract<Push, {type: Type}>) => void}} */
   const pushes = {
     'session:events': (message) => live.take(message.sessionId, message.entries),
     // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
@@ -44,11 +46,11 @@ export function takePushes(context) {
     'session:created': (message) => setSession(context, message.session),
     'session:changed': (message) => setSession(context, message.session),
     'session:presence': ({ sessionId, viewers, typing }) =>
-      store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
+      store.set((state) => ({ presence: put(state.presence, sessionId, { viewers, typing }) })),
     'requests:changed': ({ request }) => live.requests.take(request),
     'agent:status': (message) => {
       setDevices(store, message.devices);
-      if (message.agent) setAgentStatus(store, message.device, message.agent, message.status);
+      if (message.agent && message.status) setAgentStatus(store, message.device, message.agent, message.status);
     },
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
@@ -58,7 +60,7 @@ export function takePushes(context) {
   };
   /** @type {(() => void)[] | null} null while no list is being asked for */
   let sinceAsked = null;
-  for (const [type, take] of Object.entries(pushes))
+  for (const [type, take] of /** @type {[PushType, (message: Push) => void][]} */ (Object.entries(pushes)))
     events.on(type, (message) => {
       take(message);
       if (LISTED.has(type)) sinceAsked?.push(() => take(message));
@@ -84,7 +86,7 @@ export function takePushes(context) {
 
 /**
  * @param {Context} context
- * @param {any} session
+ * @param {import('../js/types.d.ts').WireSessionView} session
  */
 function setSession({ store, closeTab, list }, session) {
   const id = session.session_id;
@@ -129,7 +131,7 @@ function agentsAfter(state, devices) {
 /**
  * Whether the processes that an agent's sessions share are there.
  * @param {Store} store
- * @param {string | undefined} device an older server names none
+ * @param {string | null | undefined} device an older server names none
  * @param {string} name
  * @param {import('../js/types.d.ts').AgentInfo['status']} status
  */

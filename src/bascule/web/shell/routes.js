@@ -1,5 +1,7 @@
 /** Routes: which screen an address stands for, and the address of a screen. Pure but for `atShared`. */
 
+import { fieldsOf } from '../js/json.js';
+
 /** @typedef {import('./state.js').Route} Route */
 
 const SETTINGS_PARTS = [
@@ -34,7 +36,7 @@ export function placeOf(route) {
 
 /**
  * @param {string} path
- * @param {any} [kept] what the browser's history keeps of the place
+ * @param {unknown} [kept] what the browser's history keeps of the place
  * @returns {Route}
  */
 export function routeOf(path, kept) {
@@ -45,7 +47,8 @@ export function routeOf(path, kept) {
   if (first === 'settings') return { name: 'settings', part: SETTINGS_PARTS.includes(second) ? second : 'general' };
   const names = /** @type {(keyof typeof SCREENS)[]} */ (Object.keys(SCREENS));
   const name = names.find((one) => SCREENS[one] === path) ?? 'start';
-  return typeof kept?.q === 'string' ? { name, q: kept.q } : { name };
+  const { q } = fieldsOf(kept);
+  return typeof q === 'string' ? { name, q } : { name };
 }
 
 /** Is this the address of a link to one session? */

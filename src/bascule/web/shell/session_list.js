@@ -38,7 +38,7 @@ export function createSessionList(store, api) {
   async function pinnedBeside(held) {
     const missing = store.get().pins.filter((id) => !(id in held));
     const shown = await Promise.all(missing.map((id) => api.show(id).catch(() => null))); // null: it is gone
-    return shown.flatMap((one) => (one ? [one] : []));
+    return shown.flatMap((one) => (one ? [one.session] : []));
   }
 
   /** Sessions came or went: the numbers are the server's while this page does not hold them all. */
@@ -80,7 +80,7 @@ export function createSessionList(store, api) {
 
 /** @typedef {ReturnType<typeof createSessionList>} SessionList */
 
-/** @param {any[]} sessions */
+/** @param {import('../js/types.d.ts').WireSessionView[]} sessions */
 const byId = (sessions) => tableOf(sessions.map((one) => [one.session_id, filledRecord(one)]));
 
 /**

@@ -283,7 +283,7 @@ export const titleOf = (session) =>
   visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
 
 /**
- * Whoever did something, as this reader would say it.
+ * The name of an actor, as this reader would say it.
  * @param {{me: import('./state.js').Me | null}} state
  * @param {string} by
  * @param {string} [you]

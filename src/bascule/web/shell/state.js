@@ -79,7 +79,7 @@ export const FIRST = {
     heardAt: 0,
     lostAt: null,
   }),
-  company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
+  presence: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
   back: /** @type {{at: number, events: number, restarted: boolean} | null} */ (null),
   updated: /** @type {string | null} the version that answers now, when it is not the one this page came from */ (null),
   me: /** @type {Me | null} */ (null),
@@ -148,10 +148,32 @@ export const FIRST_LIVE = {
 
 /**
  * The wire leaves defaults out.
- * @param {any} record
+ * @param {Partial<import('../js/types.d.ts').WireSessionView>} record
  * @returns {SessionRecord}
  */
 export const filledRecord = (record) => ({
+  session_id: '',
+  titled: false,
+  agent_version: null,
+  created_at: '',
+  updated_at: '',
+  created_by: '',
+  generation: 0,
+  started_at: '',
+  spawned: false,
+  held: 0,
+  cents: 0,
+  tokens: 0,
+  turn_tokens: 0,
+  spent: {},
+  raised: {},
+  code: null,
+  signal: null,
+  kept_at: '',
+  cols: null,
+  rows: null,
+  skip_permissions: false,
+  process: '',
   agent: '',
   driver: '',
   cwd: '',

@@ -1,5 +1,6 @@
 /** What a browser stores of the page between visits: its key, tabs, pins, drafts, choices and messages not sent yet. */
 
+import { fieldsOf } from '../js/json.js';
 import { table } from '../js/tables.js';
 import { routeOf } from './routes.js';
 
@@ -41,15 +42,17 @@ export const secret = {
  */
 const strings = (kept) => (Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []);
 
+function readKept() {
+  try {
+    return fieldsOf(JSON.parse(localStorage.getItem(KEPT) ?? '{}'));
+  } catch {
+    return {}; // an unreadable note of ours is worth nothing
+  }
+}
+
 /** @returns {Partial<State>} */
 export function restored() {
-  /** @type {any} */
-  let kept = {};
-  try {
-    kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}') ?? {};
-  } catch {
-    kept = {}; // an unreadable note of ours is worth nothing
-  }
+  const kept = readKept();
   const route = routeOf(location.pathname, history.state);
   const tabs = strings(kept.tabs);
   if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
@@ -62,10 +65,10 @@ export function restored() {
     muted: strings(kept.muted),
     side: kept.side !== false,
     panel: kept.panel === true,
-    theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
-    seen: table(kept.seen && typeof kept.seen === 'object' ? kept.seen : {}),
+    theme: kept.theme === 'dark' || kept.theme === 'light' ? kept.theme : 'auto',
+    seen: table(/** @type {State['seen']} */ (fieldsOf(kept.seen))),
     held: Array.isArray(kept.held) ? kept.held : [],
-    edits: table(kept.edits && typeof kept.edits === 'object' ? kept.edits : {}),
+    edits: table(/** @type {State['edits']} */ (fieldsOf(kept.edits))),
   };
 }
 

@@ -35,7 +35,6 @@ let proposed = '';
 let pointed = { x: 0, y: 0 };
 addEventListener('pointerup', ({ clientX: x, clientY: y }) => (pointed = { x, y }), true);
 const links = linkWays(place('target'), (href) => tell({ type: 'link', href, ...pointed }));
-/** @type {any} */
 const terminal = new Terminal({
   allowProposedApi: true, // Unicode versions and search marks are behind this
   cols: 80,
@@ -59,7 +58,7 @@ terminal.loadAddon(new WebLinksAddon(links.found.activate, links.found));
 terminal.unicode.activeVersion = '11';
 terminal.open(place('screen'));
 
-/** @type {Record<string, (message: any) => void>} */
+/** @type {import('../js/frame_messages.d.ts').Handlers<import('../js/frame_messages.d.ts').ToTerminal>} */
 const takes = {
   begin: (message) => {
     earlier = message.earlier;
@@ -151,7 +150,7 @@ function propose() {
 
 function showEarlier() {
   const { active } = terminal.buffer;
-  const full = active.length >= terminal.options.scrollback + terminal.rows;
+  const full = active.length >= (terminal.options.scrollback ?? 0) + terminal.rows;
   place('earlier').hidden = !(
     active.type === 'normal' &&
     active.viewportY === 0 &&

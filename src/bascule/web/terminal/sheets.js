@@ -27,8 +27,9 @@ function standIn() {
   return element;
 }
 
-document.createElement = (/** @type {string} */ tag, /** @type {any} */ options) =>
-  tag === 'style' ? /** @type {any} */ (standIn()) : make(tag, options);
+Reflect.set(document, 'createElement', (/** @type {string} */ tag, /** @type {ElementCreationOptions} */ options) =>
+  tag === 'style' ? standIn() : make(tag, options),
+);
 
 const setAttribute = Element.prototype.setAttribute;
 Element.prototype.setAttribute = function set(/** @type {string} */ name, /** @type {string} */ value) {

@@ -169,6 +169,11 @@ function askForPaste(why) {
 }
 
 /**
+ * What the bridge answers: which of these fields, the path says.
+ * @typedef {{id: string, terminal: string, folders: string[], url: string}} Data
+ */
+
+/**
  * @param {string} path
  * @param {object | null} body
  */
@@ -176,6 +181,7 @@ async function asked(path, body) {
   const headers = /** @type {Record<string, string>} */ ({ 'X-Window-Token': meta('window-token') });
   if (body) Object.assign(headers, { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() });
   const answer = await fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+  /** @type {{success: true, data: Data} | {success: false, message: string}} */
   const reply = await answer.json();
   if (!reply.success) throw new Error(reply.message);
   return { status: answer.status, data: reply.data };

@@ -12,17 +12,17 @@ import { table } from '../../js/tables.js';
 const LETTERS = table({ added: 'A', deleted: 'D', modified: 'M', untracked: 'A', conflict: 'C' });
 const OPEN_AT_FIRST = 5;
 
-/** @param {any} found */
+/** @param {import('../../js/types.d.ts').ContestantChanges | undefined} found */
 export const sumOf = (found) =>
   (found?.files ?? []).reduce(
-    (/** @type {{added: number, removed: number}} */ sum, /** @type {any} */ one) => ({
+    (sum, one) => ({
       added: sum.added + one.added,
       removed: sum.removed + one.removed,
     }),
     { added: 0, removed: 0 },
   );
 
-/** @param {any} found */
+/** @param {import('../../js/types.d.ts').ContestantChanges | undefined} found */
 export function changesView(found) {
   if (!found) return h('p', { class: 'hint is-padded' }, 'Looking at the work tree');
   return h(
@@ -30,7 +30,7 @@ export function changesView(found) {
     { class: 'compare-column__files' },
     found.problem && h('p', { class: 'error-message' }, icon('alert', 14), visible(found.problem)),
     !found.files.length && !found.problem && h('p', { class: 'hint is-padded' }, 'Nothing has changed yet.'),
-    found.files.map((/** @type {any} */ file, /** @type {number} */ n) =>
+    found.files.map((file, n) =>
       h(
         'details',
         { 'data-key': file.path, ...(n < OPEN_AT_FIRST ? { open: true } : {}) },
@@ -55,7 +55,7 @@ export function changesView(found) {
   );
 }
 
-/** @param {any} file */
+/** @param {import('../../js/types.d.ts').FileChange} file */
 function body(file) {
   if (file.binary) return h('p', { class: 'hint is-padded' }, 'Not text.');
   if (file.cut) return h('p', { class: 'hint is-padded' }, 'Too large to show here.');

@@ -92,7 +92,7 @@ function columnHead(state, view, one, each) {
 
 /**
  * @param {string} name
- * @param {any} value
+ * @param {import('../../js/dom.js').Child} value
  */
 const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, value));
 

@@ -60,7 +60,7 @@ export function timeWords(session, now) {
  * Why the work of this one can't be kept just now.
  * @param {Contestant} one
  * @param {import('../state.js').SessionRecord} session
- * @param {any} changes
+ * @param {import('../../js/types.d.ts').ContestantChanges | undefined} changes
  */
 export function whyNotKept(one, session, changes) {
   if (one.state === 'removed') return `Removed. The work is on ${visible(one.branch)}.`;
@@ -81,7 +81,7 @@ export class ComparisonView {
     /** @type {Comparison[] | null} */
     this.all = null;
     this.problem = '';
-    /** What each session changed, by its id. @type {Record<string, any>} */
+    /** What each session changed, by its id. @type {Record<string, import('../../js/types.d.ts').ContestantChanges>} */
     this.changes = table();
     /** Which machine has each. @type {Map<string, string>} */
     this.devices = new Map();

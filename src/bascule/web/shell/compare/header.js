@@ -158,7 +158,7 @@ function removeWords(one, going) {
 }
 
 /**
- * @param {Record<string, any>} changes
+ * @param {Record<string, import('../../js/types.d.ts').ContestantChanges>} changes
  * @param {string[]} going
  */
 function ignoredWords(changes, going) {

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { errorOf } from '../../js/json.js';
 import { resume } from '../making_room.js';
 import { foundClosed } from '../sidebar/found_session.js';
 import { agentTitle, isReconnecting, reconnectWords } from '../sessions.js';
@@ -50,8 +51,8 @@ const button = (mark, label, onclick) =>
  */
 function reconnecting(app, state, session) {
   // The session itself tells that its agent did not come back.
-  const failed = (/** @type {any} */ error) => {
-    if (error.code !== 'AGENT_UNAVAILABLE') app.trouble(error);
+  const failed = (/** @type {unknown} */ error) => {
+    if (errorOf(error).code !== 'AGENT_UNAVAILABLE') app.trouble(error);
   };
   return [
     icon('refresh'),

@@ -2,6 +2,7 @@
 
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { fieldsOf } from '../../js/json.js';
 import { visible } from '../../js/visible.js';
 import { put } from '../../js/tables.js';
 
@@ -14,16 +15,24 @@ const MAX_COMMENTS = 50;
 const place = (id) => `bascule.comments.${id}`;
 
 /**
+ * @param {unknown} kept
+ * @returns {kept is Comment}
+ */
+function isComment(kept) {
+  const { text, path } = fieldsOf(kept);
+  return typeof text === 'string' && typeof path === 'string';
+}
+
+/**
  * What this browser kept for a session.
  * @param {string} id
  * @returns {Comment[]}
  */
 export function keptComments(id) {
   try {
+    /** @type {unknown} */
     const kept = JSON.parse(localStorage.getItem(place(id)) ?? '[]');
-    return Array.isArray(kept)
-      ? kept.filter((one) => one && typeof one.text === 'string' && typeof one.path === 'string')
-      : [];
+    return Array.isArray(kept) ? kept.filter(isComment) : [];
   } catch {
     return []; // an unreadable note of ours is worth nothing
   }

@@ -78,18 +78,6 @@ class Composer {
       // Nobody misses it when it is lost.
       if (this.id && app.store.get().line.phase === 'live') app.api.typing(this.id, { typing }).catch(() => undefined);
     });
-    this.#build();
-    this.attach = attachButton(
-      takePictures(
-        this.box,
-        this.area,
-        (picture) => this.#setPictures([...this.#pictures(), picture]),
-        (problem) => this.app.note(problem, { tone: 'bad' }),
-      ),
-    );
-  }
-
-  #build() {
     this.editing = h('div');
     this.remarks = h('div');
     this.shots = h('div');
@@ -98,6 +86,14 @@ class Composer {
     this.box = h('div', { class: 'composer' }, ...parts);
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
+    this.attach = attachButton(
+      takePictures(
+        this.box,
+        this.area,
+        (picture) => this.#setPictures([...this.#pictures(), picture]),
+        (problem) => this.app.note(problem, { tone: 'bad' }),
+      ),
+    );
   }
 
   #offers() {

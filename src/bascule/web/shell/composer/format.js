@@ -31,7 +31,7 @@ export function placeholder(state, session) {
  * @param {string} id
  */
 export function typingWords(state, id) {
-  const names = (state.company[id]?.typing ?? []).filter((name) => !ownNames(state).includes(name));
+  const names = (state.presence[id]?.typing ?? []).filter((name) => !ownNames(state).includes(name));
   if (!names.length) return '';
   return names.length === 1 ? `${names[0]} is typing` : `${names.slice(0, 3).join(', ')} are typing`;
 }

@@ -9,7 +9,7 @@ const KINDS = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** @typedef {import('../../js/types.d.ts').SentImage} Picture */
 
 /**
- * @param {Record<string, any>} attributes
+ * @param {Record<string, unknown>} attributes
  * @param {object} on
  * @param {() => void} on.change
  * @param {(event: KeyboardEvent) => boolean} on.sends whether Enter, pressed like this, sends
@@ -122,7 +122,7 @@ export function attachButton(take) {
     multiple: true,
     hidden: true,
     onchange: () => {
-      take([...input.files]);
+      take([...(input.files ?? [])]);
       input.value = '';
     },
   });

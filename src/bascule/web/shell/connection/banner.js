@@ -164,7 +164,7 @@ const TITLES = {
  */
 const heardWords = (ms) => h('span', { 'aria-hidden': 'true' }, `Last heard ${waited(ms)} ago`);
 
-/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => any[]>} */
+/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => import('../../js/dom.js').Child[]>} */
 const DEVICE_WORDS = {
   device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It reconnects on its own.'],
   stale: ({ ms }) => [heardWords(ms), '. What you send may have to wait.'],
@@ -221,7 +221,7 @@ function awayBanner(app, away) {
  * @param {string} kind
  * @param {string} mark
  * @param {string} what
- * @param {any} more
+ * @param {import('../../js/dom.js').Child | import('../../js/dom.js').Child[]} more
  * @param {Node} [action]
  * @param {string | null} [role]
  */

@@ -4,6 +4,7 @@ import { secret } from '../storage.js';
 import { browserName } from './browser_name.js';
 
 /** @typedef {import('../app.js').App} App */
+/** @typedef {import('../../js/types.d.ts').HttpOperations['POST /api/links/redeem']['answer']} Redeemed */
 
 const PAUSES = [1000, 2000, 4000, 8000]; // milliseconds between tries while the server does not answer
 
@@ -17,8 +18,10 @@ async function redeem(link) {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const answer = await fetch('/api/links/redeem', { method: 'POST', headers, body, cache: 'no-store' });
+      /** @type {Redeemed | {error?: import('../../js/types.d.ts').Fault}} */
       const reply = await answer.json();
-      return answer.ok ? { token: reply.token } : { code: reply.error?.code ?? 'LINK_NOT_FOUND' };
+      if ('token' in reply) return { token: reply.token };
+      return { code: reply.error?.code ?? 'LINK_NOT_FOUND' };
     } catch {
       if (attempt >= PAUSES.length) return { code: 'OFFLINE' }; // no server, or something else that answers
       await new Promise((done) => setTimeout(done, PAUSES[attempt]));

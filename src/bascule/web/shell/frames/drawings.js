@@ -4,6 +4,7 @@
  */
 
 import { h } from '../../js/dom.js';
+import { fieldsOf, isWhole } from '../../js/json.js';
 
 const PATHS = /** @type {const} */ ({ diagram: '/diagram', math: '/math' });
 const MAX_TEXT = 20_000;
@@ -11,7 +12,8 @@ const MAX_RESULT = 2_000_000;
 const MAX_WAITING = 400;
 const TIMEOUT = 20_000; // milliseconds
 
-/** @typedef {{number: number, text: string, dark: boolean, display: boolean}} Wanted */
+/** @typedef {import('../../js/frame_messages.d.ts').Drawing} Wanted */
+/** @typedef {import('../../js/frame_messages.d.ts').ToTranscript} ToTranscript */
 /**
  * @typedef {{
  *   frame: HTMLIFrameElement,
@@ -23,7 +25,7 @@ const TIMEOUT = 20_000; // milliseconds
  */
 
 export class Drawings {
-  /** @param {(id: string, message: any) => void} tell a session's transcript */
+  /** @param {(id: string, message: ToTranscript) => void} tell a session's transcript */
   constructor(tell) {
     this.tell = tell;
     /** By session and kind. @type {Map<string, Drawer>} */
@@ -33,11 +35,11 @@ export class Drawings {
 
   /**
    * @param {string} id
-   * @param {any} message a frame's, so anything may be in it
+   * @param {Record<string, unknown>} message a frame's, so anything may be in it
    */
   draw(id, message) {
     const { number, kind, text } = message;
-    if (!Number.isSafeInteger(number) || typeof text !== 'string') return;
+    if (!isWhole(number) || typeof text !== 'string') return;
     if (kind !== 'diagram' && kind !== 'math') return;
     const drawer = this.#drawer(id, kind);
     if (text.length > MAX_TEXT || drawer.open.size >= MAX_WAITING) {
@@ -97,10 +99,11 @@ export class Drawings {
   /**
    * @param {string} id
    * @param {Drawer} drawer
-   * @param {any} data
+   * @param {unknown} said
    */
-  #drawn(id, drawer, data) {
-    if (data?.type !== 'drawn' || !drawer.open.delete(data.number)) return;
+  #drawn(id, drawer, said) {
+    const data = fieldsOf(said);
+    if (data.type !== 'drawn' || !isWhole(data.number) || !drawer.open.delete(data.number)) return;
     if (!drawer.open.size) {
       clearTimeout(drawer.timer);
       drawer.timer = undefined;

@@ -6,6 +6,7 @@
 
 import { pointIn } from '../links.js';
 import { h } from '../../js/dom.js';
+import { fieldsOf, isWhole } from '../../js/json.js';
 import { Drawings } from './drawings.js';
 
 const MAX_FRAMES = 12;
@@ -17,7 +18,9 @@ const MAX_PATH = 4096;
 const MAX_COPY = 4_000_000;
 const MAX_KEPT = 1_048_000; // characters of a prompt
 
-/** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
+/** @typedef {import('../../js/frame_messages.d.ts').ToTranscript} ToTranscript */
+/** @typedef {import('../../js/frame_messages.d.ts').Page} Page */
+/** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: ToTranscript[], used: number}} Well */
 
 export class Frames {
   /**
@@ -79,13 +82,14 @@ export class Frames {
 
   /**
    * @param {string} id
-   * @param {any} message
+   * @param {unknown} said
    */
-  #asked(id, message) {
-    switch (message?.type) {
+  #asked(id, said) {
+    const message = fieldsOf(said);
+    switch (message.type) {
       case 'more': {
         const place = placeIn(message);
-        if (place && Number.isSafeInteger(message.number)) this.answers.more(id, place, message.number);
+        if (place && isWhole(message.number)) this.answers.more(id, place, message.number);
         break;
       }
       case 'search':
@@ -101,7 +105,7 @@ export class Frames {
           this.answers.copy(message.text);
         break;
       case 'changes':
-        if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null);
+        if (pressed()) this.answers.changes(id, isWhole(message.seq) ? message.seq : null);
         break;
       case 'keep':
         if (typeof message.text === 'string' && message.text.length <= MAX_KEPT && pressed() && this.mayKeep())
@@ -111,21 +115,21 @@ export class Frames {
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
         break;
       case 'edit':
-        if (pressed() && Number.isSafeInteger(message.seq) && this.editsAfter(id) !== null)
-          this.answers.edit(id, message.seq);
+        if (pressed() && isWhole(message.seq) && this.editsAfter(id) !== null) this.answers.edit(id, message.seq);
         break;
       case 'source':
         if (pressed()) this.answers.source(id);
         break;
       case 'file':
         if (typeof message.path === 'string' && message.path.length <= MAX_PATH && pressed())
-          this.answers.file(id, message.path, Number.isSafeInteger(message.line) ? message.line : 0);
+          this.answers.file(id, message.path, isWhole(message.line) ? message.line : 0);
         break;
       case 'draw':
         this.drawings.draw(id, message);
         break;
       case 'key':
-        if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key);
+        if (this.#hasFocus(id) && typeof message.key === 'string' && KEYS.has(message.key))
+          this.answers.key(message.key);
         break;
       case 'found':
         this.answers.found({
@@ -235,7 +239,7 @@ export class Frames {
 
   /**
    * @param {string} id
-   * @param {any} message
+   * @param {ToTranscript} message
    */
   tell(id, message) {
     const well = this.frames.get(id);
@@ -244,14 +248,14 @@ export class Frames {
     else well.waiting.push(message);
   }
 
-  /** @param {any} message */
+  /** @param {ToTranscript} message */
   tellAll(message) {
     for (const id of this.frames.keys()) this.tell(id, message);
   }
 
   /**
    * @param {string} id
-   * @param {any} page
+   * @param {Page & {session: import('../../js/types.d.ts').WireSessionView}} page
    */
   opened(id, page) {
     if (page.session.driver === 'terminal') return this.forget(id); // it has a frame of another kind
@@ -279,7 +283,7 @@ export class Frames {
 
   /**
    * @param {string} id
-   * @param {any[]} entries
+   * @param {import('../../js/types.d.ts').Logged[]} entries
    */
   events(id, entries) {
     this.tell(id, { type: 'events', entries });
@@ -297,7 +301,7 @@ export class Frames {
   /**
    * @param {string} id
    * @param {number} number of the question
-   * @param {any} page null when there is no answer now
+   * @param {Page | null} page null when there is no answer now
    */
   page(id, number, page) {
     this.tell(id, {
@@ -321,11 +325,13 @@ const pressed = () => navigator.userActivation?.isActive ?? true;
 
 /**
  * At most one place to read from.
- * @param {any} message
+ * @param {Record<string, unknown>} message
  * @returns {Record<string, number> | null}
  */
 function placeIn(message) {
   const named = PLACES.filter((name) => message[name] !== undefined);
-  if (named.length > 1 || named.some((name) => !Number.isSafeInteger(message[name]) || message[name] < 0)) return null;
-  return Object.fromEntries(named.map((name) => [name, message[name]]));
+  if (!named.length) return {};
+  const [place] = named;
+  const seq = message[place];
+  return named.length === 1 && isWhole(seq) && seq >= 0 ? { [place]: seq } : null;
 }

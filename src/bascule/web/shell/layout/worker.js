@@ -9,7 +9,7 @@ const WORKER = '/worker.js';
 export function keepShell(open) {
   if (!('serviceWorker' in navigator) || !window.isSecureContext) return;
   // The one address that may ever become code here.
-  const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('bascule-worker', {
+  const policy = /** @type {TrustedTypesWindow} */ (window).trustedTypes?.createPolicy('bascule-worker', {
     createScriptURL: (/** @type {string} */ url) => (url === WORKER ? url : ''),
   });
   const address = policy ? policy.createScriptURL(WORKER) : WORKER;

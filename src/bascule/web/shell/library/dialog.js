@@ -31,7 +31,7 @@ export function openDialog(label, content, closed) {
   }
   document.body.append(scrim);
   draw();
-  (body.querySelector('input, textarea, select') ?? dialog).focus();
+  /** @type {HTMLElement} */ (body.querySelector('input, textarea, select') ?? dialog).focus();
   return { draw, close };
 }
 
@@ -41,7 +41,7 @@ export function openDialog(label, content, closed) {
  */
 function keepInside(dialog, event) {
   const stops = [...dialog.querySelectorAll('button, input, textarea, select, summary, [tabindex="0"]')].filter(
-    (one) => !(/** @type {any} */ (one).disabled) && one.getClientRects().length,
+    (one) => !('disabled' in one && one.disabled) && one.getClientRects().length,
   );
   const [first, last] = [stops[0], stops[stops.length - 1]];
   const from = event.shiftKey ? first : last;

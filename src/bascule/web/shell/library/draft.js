@@ -2,6 +2,7 @@
 
 import { deltaToText } from '../../js/delta.js';
 import { EMPTY, checkedDelta } from '../../js/delta_check.js';
+import { fieldsOf, isWhole } from '../../js/json.js';
 import { MAX_FIELDS, plainField } from '../../js/template.js';
 
 /** @typedef {import('../../js/types.d.ts').PromptContent} Sent */
@@ -95,10 +96,14 @@ export function savable(content) {
  */
 export function readDraft(kept) {
   try {
-    const { base, content } = JSON.parse(kept ?? 'null') ?? {};
-    const delta = checkedDelta(content?.delta);
-    if (!Number.isSafeInteger(base) || !delta || typeof content.title !== 'string') return null;
-    return { base, content: wholeContent({ ...content, delta }) };
+    const { base, content: written } = fieldsOf(JSON.parse(kept ?? 'null'));
+    const content = fieldsOf(written);
+    const delta = checkedDelta(content.delta);
+    if (!isWhole(base) || !delta || typeof content.title !== 'string') return null;
+    return {
+      base,
+      content: wholeContent({ .../** @type {Partial<Content>} */ (content), title: content.title, delta }),
+    };
   } catch {
     return null; // an unreadable note of ours is worth nothing
   }

@@ -227,7 +227,7 @@ function aboutRow(state, writing) {
         ['context', 'Context block'],
       ],
       content.kind,
-      (kind) => writing.change({ kind: /** @type {any} */ (kind) }),
+      (kind) => writing.change({ kind: kind === 'context' ? 'context' : 'prompt' }),
     ),
     select(
       'Project of the prompt',

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { checkedDelta } from '../../js/delta_check.js';
+import { fieldsOf } from '../../js/json.js';
 
 const KEYS = new Set(['s', 'k', 'enter']);
 
@@ -17,7 +18,10 @@ export class EditorFrame {
     this.number = 0; // of the document in view
     /** @type {MessagePort | null} */
     this.port = null;
-    /** The last document, for a frame that is not ready yet. @type {any} */
+    /**
+     * The last document, for a frame that is not ready yet.
+     * @type {Extract<import('../../js/frame_messages.d.ts').ToEditor, {type: 'open'}> | null}
+     */
     this.opened = null;
     this.frame = h('iframe', { sandbox: 'allow-scripts', title: 'Text of the prompt', src: `/editor#${theme}` });
     addEventListener('message', (event) => this.#hello(event));
@@ -34,14 +38,15 @@ export class EditorFrame {
     if (this.opened) this.port.postMessage(this.opened);
   }
 
-  /** @param {any} message */
-  #said(message) {
-    if (message?.type === 'key' && KEYS.has(message.key) && document.activeElement === this.frame)
-      this.on.key(message.key);
-    if (message?.type !== 'changed' || message.number !== this.number) return;
+  /** @param {unknown} said */
+  #said(said) {
+    const message = fieldsOf(said);
+    const isKey = message.type === 'key' && typeof message.key === 'string' && KEYS.has(message.key);
+    if (isKey && document.activeElement === this.frame) this.on.key(String(message.key));
+    if (message.type !== 'changed' || message.number !== this.number) return;
     const delta = checkedDelta(message.delta);
     if (!delta) return this.on.broken();
-    this.opened = { ...this.opened, delta };
+    if (this.opened) this.opened = { ...this.opened, delta };
     this.on.changed(delta);
   }
 

@@ -63,6 +63,14 @@ export async function giveToSeveral(app, prompt, { agents, cwd, device }, origin
 }
 
 /**
+ * @typedef {object} LaunchAnswer
+ * @property {boolean} [success]
+ * @property {{terminal: string, launched: boolean}} [data]
+ * @property {string} [message]
+ * @property {string | {message?: string}} [error]
+ */
+
+/**
  * The bridge answers in its own shape, by HTTP alone.
  * @param {App} app
  * @param {string} prompt
@@ -82,8 +90,12 @@ export async function launchInTerminal(app, prompt, { agents, cwd }, origin) {
     credentials: 'omit',
     cache: 'no-store',
   });
+  /** @type {LaunchAnswer} */
   const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
-  if (!body.success) throw new Error(body.message ?? body.error?.message ?? 'The terminal could not be opened.');
+  if (!body.success || !body.data) {
+    const words = typeof body.error === 'object' ? body.error.message : undefined; // of the server, not the bridge
+    throw new Error(body.message ?? words ?? 'The terminal could not be opened.');
+  }
   noteUse(app, origin, 'terminal');
   const { terminal, launched } = body.data;
   return launched ? `It runs in ${terminal}.` : `${terminal} was started; it has not reported back yet.`;

@@ -123,7 +123,7 @@ class LibraryScreen {
     this.frame?.open(this.writing.content.delta, !this.#mayWrite());
   }
 
-  /** @param {{promptId?: string, version?: number}} message somebody's change, perhaps our own */
+  /** @param {{promptId?: string | null, version?: number | null}} message somebody's change, perhaps our own */
   changed({ promptId, version }) {
     const { prompt } = this.writing;
     if (this.root.hidden || !prompt || (promptId && promptId !== prompt.id)) return;

@@ -5,6 +5,7 @@
 
 import { newKey } from '../../js/api.js';
 import { EMPTY } from '../../js/delta_check.js';
+import { errorOf } from '../../js/json.js';
 import { isEmpty, isSame, newContent, savable, wholeContent } from './draft.js';
 import { keepDraft, keptDraft } from './kept_drafts.js';
 
@@ -156,7 +157,7 @@ export class Writing {
       if (this.id === id) this.#kept(answer.prompt, sent);
       else if (isSame(keptDraft(id)?.content ?? sent, sent)) keepDraft(id, null);
     } catch (error) {
-      if (this.id === id) await this.#refused(/** @type {any} */ (error));
+      if (this.id === id) await this.#refused(errorOf(error));
     }
     this.busy = false;
     this.on.changed();

@@ -91,7 +91,7 @@ const filterField = (tree) =>
 /**
  * What fits the filter, with its folder behind the name.
  * @param {FileTree} tree
- * @returns {any[]}
+ * @returns {import('../../js/dom.js').Child[]}
  */
 function fitting(tree) {
   if (!tree.fitting) return [];
@@ -121,7 +121,7 @@ function fitting(tree) {
  * @param {FileTree} tree
  * @param {string} folder
  * @param {number} depth
- * @returns {any[]}
+ * @returns {import('../../js/dom.js').Child[]}
  */
 function level(tree, folder, depth) {
   const known = tree.levels.get(folder);

@@ -11,7 +11,9 @@ import { put, table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {Record<string, {label: string, mark: string, draw: (state: State, id: string) => any}>} Tabs */
+/** @typedef {import('../../js/dom.js').Child} Child */
+/** @typedef {{label: string, mark: string, draw: (state: State, id: string) => (Child | Child[])[]}} Tab */
+/** @typedef {Record<string, Tab>} Tabs */
 
 const QUIET = 400; // edits come in bursts; one look after them is enough
 

@@ -129,8 +129,8 @@ const number = (n) => h('span', { class: 'count' }, String(n));
 
 /**
  * @param {string} title
- * @param {any} n
- * @param {any[]} rows
+ * @param {import('../../js/dom.js').Child} n
+ * @param {import('../../js/dom.js').Child[]} rows
  */
 const section = (title, n, rows) =>
   rows.length > 0 &&

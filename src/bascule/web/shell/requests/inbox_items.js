@@ -14,7 +14,18 @@ import { decisionWord, listedAnswers, outcomeWords, waitWords } from './waiting.
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
-/** @typedef {{key: string, tone: string, agent: string, first: string, at: string, second: any, third: string}} Row */
+/** @typedef {import('../../js/dom.js').Child} Child */
+/**
+ * @typedef {{
+ *   key: string,
+ *   tone: string,
+ *   agent: string,
+ *   first: string,
+ *   at: string,
+ *   second: Child,
+ *   third: string,
+ * }} Row
+ */
 
 /** @param {State} state */
 export function inboxItems(state) {
@@ -143,7 +154,7 @@ export const ageOf = (row, now) => waited(now - Date.parse(row.at));
  * What a row says of a request; one without words keeps its row.
  * @param {OpenRequest} ask
  * @param {string} cwd
- * @returns {[string, any]}
+ * @returns {[string, Child]}
  */
 function wordsOf(ask, cwd) {
   try {

@@ -3,6 +3,7 @@
  * that were settled while the page was away.
  */
 
+import { filled } from '../../js/reduce.js';
 import { put, table, tableOf, without } from '../../js/tables.js';
 import { requestKey } from '../state.js';
 
@@ -108,7 +109,7 @@ export class KnownRequests {
   async read(id) {
     this.expectList();
     const page = await this.api.entries(id, { limit: PAGE });
-    this.set(openIn(id, page.entries));
+    this.set(openIn(id, page.entries.map(filled)));
   }
 
   /**

@@ -25,10 +25,10 @@ function inline(text) {
 /**
  * Every line of it is there, in order; only its marks turn into a look.
  * @param {string} text
- * @returns {any[]}
+ * @returns {HTMLElement[]}
  */
 export function planView(text) {
-  /** @type {any[]} */
+  /** @type {HTMLElement[]} */
   const blocks = [];
   /** @type {string[] | null} */
   let fence = null;

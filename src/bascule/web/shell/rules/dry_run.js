@@ -14,7 +14,7 @@ const THEN = { allow: 'allowed', deny: 'denied', withdrawn: 'taken back', open: 
 
 /**
  * @param {State} state
- * @param {any} run
+ * @param {import('../../js/types.d.ts').DryRun} run
  */
 export function dryRun(state, run) {
   const now = Date.now();
@@ -39,7 +39,7 @@ export function dryRun(state, run) {
         null,
         run.requests
           .slice(0, MAX_SHOWN)
-          .map((/** @type {any} */ one) =>
+          .map((one) =>
             h(
               'li',
               { class: ['allow', 'deny'].includes(one.then) && one.then !== one.now ? 'differs' : '' },

@@ -196,7 +196,8 @@ async function save(context) {
 async function tryRule(context) {
   const { app, loaded, again } = context;
   try {
-    loaded.dryRun = (await app.feed.call('rules:try', { rule: specOf(loaded.draft), ...where(context) })).dryRun;
+    const rule = specOf(/** @type {Draft} */ (loaded.draft));
+    loaded.dryRun = (await app.feed.call('rules:try', { rule, ...where(context) })).dryRun;
     loaded.draftProblem = '';
   } catch (error) {
     loaded.draftProblem = /** @type {Error} */ (error).message;

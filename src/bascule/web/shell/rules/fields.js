@@ -18,7 +18,7 @@ export function foldersOf(state) {
 
 /**
  * @param {string} label
- * @param {any} field
+ * @param {import('../../js/dom.js').Child} field
  */
 export const labelled = (label, field) => h('label', null, h('span', null, label), field);
 
@@ -60,7 +60,7 @@ export const places = (state, folder) =>
 
 /**
  * @param {State} state
- * @param {string} any what no choice means
+ * @param {string} none what no choice means
  */
-export const agentOptions = (state, any) =>
-  /** @type {[string, string][]} */ ([['', any], ...allAgents(state).map((one) => [one.name, one.title])]);
+export const agentOptions = (state, none) =>
+  /** @type {[string, string][]} */ ([['', none], ...allAgents(state).map((one) => [one.name, one.title])]);

@@ -12,7 +12,7 @@ import { coded } from './format.js';
 /** @param {Context} context */
 export function importCard(context) {
   const { app, loaded, again } = context;
-  const { proposals, read, problems } = loaded.proposals;
+  const { proposals = [], read = [], problems = [] } = loaded.proposals ?? {};
   const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ one) => {
     if (!one.rule) return;
     try {
@@ -24,7 +24,7 @@ export function importCard(context) {
     }
     again();
   };
-  const exact = proposals.filter((/** @type {import('../../js/types.d.ts').Proposal} */ one) => one.rule).length;
+  const exact = proposals.filter((one) => one.rule).length;
   return h(
     'section',
     { class: 'card settings-card imports', 'data-key': 'imports', 'aria-label': 'Import' },
@@ -48,12 +48,12 @@ export function importCard(context) {
             'exactly; nothing becomes a rule until you add it.'
         : 'No list was found, neither in your home folder nor in the project.',
     ),
-    problems.map((/** @type {string} */ text) => h('p', { class: 'error-message' }, icon('alert', 14), visible(text))),
+    problems.map((text) => h('p', { class: 'error-message' }, icon('alert', 14), visible(text))),
     proposals.length > 0 &&
       h(
         'ul',
         null,
-        proposals.map((/** @type {import('../../js/types.d.ts').Proposal} */ one, /** @type {number} */ n) =>
+        proposals.map((one, n) =>
           h(
             'li',
             { 'data-key': String(n) },

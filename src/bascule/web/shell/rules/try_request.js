@@ -25,7 +25,7 @@ import { answerBadge, coded } from './format.js';
  */
 export function tryRequest(context, state) {
   const { loaded } = context;
-  const tried = /** @type {Tried} */ (loaded.tried ??= { folder: '', agent: '', text: '', result: null, problem: '' });
+  const tried = (loaded.tried ??= { folder: '', agent: '', text: '', result: null, problem: '' });
   const folder = tried.folder || foldersOf(state)[0] || '';
   const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -247,7 +247,7 @@ const rowView = (row, n, chosen, onclick) =>
 
 /**
  * @param {string} label
- * @param {any} content
+ * @param {import('../../js/dom.js').Child | import('../../js/dom.js').Child[]} content
  * @param {() => void} close
  */
 const scrim = (label, content, close) =>

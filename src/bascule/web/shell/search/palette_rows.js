@@ -12,7 +12,16 @@ import { marked } from './hits.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../app.js').Command} Command */
-/** @typedef {{key: string, mark: any, label: any, note: string, tall?: boolean, run: () => void}} Row */
+/** @typedef {import('../../js/dom.js').Child} Child */
+/**
+ * @typedef {object} Row
+ * @property {string} key
+ * @property {Child} mark
+ * @property {Child | Child[]} label
+ * @property {string} note
+ * @property {boolean} [tall]
+ * @property {() => void} run
+ */
 /** @typedef {{title: string, rows: Row[]}} Section */
 
 const MAX_SESSIONS = 6;

@@ -220,7 +220,7 @@ function pill(state, session) {
  * @param {string} id
  */
 function watchers(state, id) {
-  const names = state.company[id]?.viewers ?? [];
+  const names = state.presence[id]?.viewers ?? [];
   if (names.length < 2) return null;
   const others = names.filter((name) => !ownNames(state).includes(name));
   const words = `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} here, too`;

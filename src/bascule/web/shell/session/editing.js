@@ -7,6 +7,7 @@ import { newKey } from '../../js/api.js';
 import { h } from '../../js/dom.js';
 import { pointBefore } from '../../js/forks.js';
 import { icon } from '../../js/icons.js';
+import { filled } from '../../js/reduce.js';
 import { put, without } from '../../js/tables.js';
 import { endFirst, offerOf, offerWords } from '../making_room.js';
 import { agentOf } from '../machines.js';
@@ -50,7 +51,7 @@ export async function editMessage(app, id, seq) {
   const { prompt, point } = found;
   keepDraft(editDraft(id), prompt.text);
   app.store.set((state) => ({ edits: put(state.edits, id, { seq, ...point }) }));
-  const images = prompt.images.map((/** @type {any} */ one) => ({ mediaType: one.media_type, data: one.data }));
+  const images = prompt.images.map((one) => ({ mediaType: one.media_type, data: one.data }));
   app.events.emit('edit', { id, images: /** @type {Picture[]} */ (images) });
 }
 
@@ -62,16 +63,17 @@ export async function editMessage(app, id, seq) {
  */
 async function lookUp(app, id, seq) {
   const after = editsAfter(app.store.get(), id);
-  /** @type {any[]} */
+  /** @type {import('../../js/types.d.ts').Entry[]} */
   let entries = [];
   for (let before = /** @type {number | null} */ (seq + 1); before !== null && after !== null;) {
-    const page = /** @type {any} */ (await app.api.entries(id, { before, limit: PAGE }));
-    entries = [...page.entries, ...entries];
+    /** @type {import('../../js/types.d.ts').EntriesPage} */
+    const page = await app.api.entries(id, { before, limit: PAGE });
+    entries = [...page.entries.map(filled), ...entries];
     const place = entries.length - 1;
     const prompt = entries[place];
     if (prompt?.kind !== 'prompt' || prompt.first_seq !== seq) return null;
     const point = pointBefore(entries, place, after);
-    if (point !== undefined) return point && { prompt: { images: [], ...prompt }, point };
+    if (point !== undefined) return point && { prompt, point };
     before = page.before ?? null;
   }
   return null;
@@ -126,7 +128,7 @@ function commandOf(state, id, { seq, of, at }) {
   return {
     agent,
     device: device || undefined,
-    driver: /** @type {any} */ (driver),
+    driver: /** @type {import('../../js/types.d.ts').CreateBody['driver']} */ (driver),
     cwd,
     model: model ?? undefined,
     mode: mode && modes.includes(mode) ? mode : undefined,

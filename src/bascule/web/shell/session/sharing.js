@@ -54,7 +54,7 @@ class SessionLinks {
     this.days = 7;
     this.name = ''; // whom it is for
     this.keep = false; // keys and tokens are shown
-    this.mine = ''; // what they are to call whoever shares
+    this.mine = ''; // the sharer's name, as guests see it
   }
 
   /** Nobody has said yet what this person is called. */

@@ -67,8 +67,10 @@ async function readBack({ app, loaded }, many) {
  * @returns {{ok: boolean, count: number, bad?: number | null, problem?: string | null}}
  */
 function shownVerdict({ verdict, auditOf }) {
-  const copy = auditOf && (verdict?.copies ?? []).find((/** @type {any} */ one) => one.chain === auditOf.chain);
-  return copy ? { ok: !copy.problem, count: copy.count, bad: copy.brokenAt, problem: copy.problem } : verdict;
+  const copy = auditOf && (verdict?.copies ?? []).find((one) => one.chain === auditOf.chain);
+  return copy
+    ? { ok: !copy.problem, count: copy.count, bad: copy.brokenAt, problem: copy.problem }
+    : (verdict ?? { ok: true, count: 0 });
 }
 
 /**
@@ -80,7 +82,7 @@ async function lookBack({ app, loaded, again }, more = false) {
   if (loaded.searching) return again();
   const [now, run] = [Date.now(), loaded.auditRun];
   const chosen = () => /** @type {Filter} */ (loaded.filter ?? {});
-  const shown = () => loaded.audit.filter((/** @type {AuditLine} */ one) => isShown(one, chosen(), now)).length;
+  const shown = () => loaded.audit.filter((one) => isShown(one, chosen(), now)).length;
   const reaches = () => loaded.audit.length > 0 && Date.parse(loaded.audit[0].at) < beginOf(chosen(), now);
   const wanted = more ? shown() + 1 : PAGE;
   const enough = () => shown() >= wanted || reaches() || (!more && !isFiltered(chosen()));
@@ -142,7 +144,7 @@ function olderButton(context, filter) {
  */
 function machineName(state, { auditOf, auditCopies }) {
   if (!auditOf) return deviceById(state, hereId(state))?.name || 'this server';
-  const copy = (auditCopies ?? []).find((/** @type {any} */ one) => sameChain(one, auditOf));
+  const copy = (auditCopies ?? []).find((one) => sameChain(one, auditOf));
   return copy?.name ?? auditOf.device;
 }
 
@@ -170,7 +172,8 @@ function chainPicker({ loaded, reload }) {
   /** @type {import('../../js/types.d.ts').AuditCopy[]} */
   const copies = loaded.auditCopies ?? [];
   if (!copies.length) return null;
-  const now = loaded.auditOf ? copies.findIndex((one) => sameChain(one, loaded.auditOf)) : -1;
+  const { auditOf } = loaded;
+  const now = auditOf ? copies.findIndex((one) => sameChain(one, auditOf)) : -1;
   const choose = (/** @type {string} */ value) => {
     const copy = copies[Number(value)];
     loaded.auditOf = copy && { device: copy.device, chain: copy.chain };

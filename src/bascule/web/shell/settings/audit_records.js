@@ -153,7 +153,7 @@ export function csvOf(rows, machine) {
 }
 
 /**
- * A record a line, with its hashes: whoever has all of them can walk the chain.
+ * A record a line, with its hashes: with all of them the chain can be verified.
  * @param {AuditRow[]} rows
  */
 export const jsonLinesOf = (rows) => rows.map((one) => `${JSON.stringify(one)}\n`).join('');

@@ -178,7 +178,7 @@ function madeLink({ app, loaded, again }) {
       'div',
       { class: 'input mono copy-line' },
       h('span', null, loaded.link),
-      copyButton('Copy the link', () => app.copy(loaded.link)),
+      copyButton('Copy the link', () => app.copy(loaded.link ?? '')),
     ),
     h('div', null, h('button', { type: 'button', class: 'button line', onclick: done }, 'Done')),
   ];
@@ -204,7 +204,7 @@ const addFields = () => [
 /**
  * @param {string} label
  * @param {string} name
- * @param {readonly (readonly [any, string])[]} options
+ * @param {readonly (readonly [string | number, string])[]} options
  */
 const choice = (label, name, options) =>
   h(

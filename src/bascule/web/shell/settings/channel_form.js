@@ -6,7 +6,10 @@ import { errorOf } from '../../js/json.js';
 import { field, kindBoxes } from './notifications.js';
 
 /** @typedef {import('./parts.js').Context} Context */
+/** @typedef {import('../../js/types.d.ts').ChannelAdd} ChannelAdd */
+/** @typedef {Required<Omit<ChannelAdd, 'projects'>> & {projects: string, problem?: string}} NewChannel */
 
+/** @type {NewChannel['kinds']} */
 const USUAL = ['approval', 'question', 'ended', 'limit', 'machine'];
 /** @type {Record<string, {label: string, url: string, secret?: string, chat?: boolean}>} */
 const SERVICES = {
@@ -17,6 +20,16 @@ const SERVICES = {
   gotify: { label: 'Gotify', url: 'https://gotify.example', secret: 'Application token' },
   webhook: { label: 'Webhook (JSON)', url: 'https://example.org/hook', secret: 'Secret that signs each message' },
 };
+
+const EMPTY = /** @type {const} */ ({
+  service: 'ntfy',
+  name: '',
+  url: '',
+  secret: '',
+  chat: '',
+  projects: '',
+  showCommands: false,
+});
 
 /** @param {Context} context */
 const addButton = ({ loaded, again }) =>
@@ -29,7 +42,7 @@ const addButton = ({ loaded, again }) =>
         type: 'button',
         class: 'button line',
         onclick: () => {
-          loaded.newChannel = { service: 'ntfy', name: '', url: '', secret: '', chat: '', projects: '', kinds: USUAL };
+          loaded.newChannel = { ...EMPTY, kinds: USUAL };
           again();
         },
       },
@@ -48,7 +61,7 @@ export function channelForm(context) {
     Object.assign(draft, fields);
     again();
   };
-  const typed = (/** @type {string} */ name) => ({
+  const typed = (/** @type {'name' | 'url' | 'secret' | 'chat' | 'projects'} */ name) => ({
     value: draft[name],
     autocomplete: 'off',
     oninput: (/** @type {On<HTMLInputElement>} */ event) => (draft[name] = event.currentTarget.value),
@@ -117,16 +130,18 @@ export function channelForm(context) {
 
 /** @param {Context} context */
 async function add({ app, loaded, again }) {
-  const { problem, projects, ...fields } = loaded.newChannel;
+  const draft = loaded.newChannel;
+  if (!draft) return;
+  const { problem, projects, ...fields } = draft;
   const folders = projects
     .split(',')
-    .map((/** @type {string} */ one) => one.trim())
+    .map((one) => one.trim())
     .filter(Boolean);
   try {
     loaded.notifications = await app.api.addChannel({ ...fields, projects: folders });
     loaded.newChannel = null;
   } catch (error) {
-    loaded.newChannel.problem = errorOf(error).message;
+    draft.problem = errorOf(error).message;
   }
   again();
 }

@@ -3,6 +3,7 @@
 import { copyButton } from '../../js/copy_button.js';
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { fieldsOf } from '../../js/json.js';
 import { visible } from '../../js/visible.js';
 import { sizeWords, waited } from '../../js/format.js';
 import { several } from '../machines.js';
@@ -12,6 +13,7 @@ import { partHead, problem } from './parts.js';
 
 /** @typedef {import('./parts.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
+/** @typedef {import('../../js/types.d.ts').SettingsView} SettingsView */
 
 /** @type {Record<string, (n: number) => string>} */
 const SAY = {
@@ -23,8 +25,9 @@ const SAY = {
 
 /**
  * Table of the file, name in it, what it says, what it counts.
- * @type {[string, string, string, string][]}
+ * @typedef {['limits' | 'terminal', string, string, string]} Row
  */
+/** @type {Row[]} */
 const ROWS = [
   ['limits', 'sessions', 'Agents working at once', 'number'],
   ['limits', 'spawns_per_minute', 'New sessions per browser, per minute', 'number'],
@@ -89,16 +92,22 @@ export function limitsPart(context, state) {
 }
 
 /**
+ * @param {object | undefined} limits one table of the settings; an older server's may lack the name
+ * @param {string} name
+ */
+const valueOf = (limits, name) => Number(fieldsOf(limits)[name] ?? 0);
+
+/**
  * @param {Context} context
- * @param {[string, string, string, string]} row
+ * @param {Row} row
  * @param {boolean} editable
  */
 function limitRow(context, [table, name, words, kind], editable) {
   const { app, loaded } = context;
   const { settings, limits } = loaded;
   const here = table === 'limits' && limits;
-  const configured = here ? limits.configured[name] : (settings[table]?.[name] ?? 0);
-  const value = here ? limits.limits[name] : configured;
+  const configured = valueOf(here ? limits.configured : settings?.[table], name);
+  const value = here ? valueOf(limits.limits, name) : configured;
   const line = `[${table}]\n${name} = ${value}`;
   return h(
     'tr',
@@ -122,7 +131,7 @@ function limitRow(context, [table, name, words, kind], editable) {
 
 /**
  * @param {import('../app.js').App} app
- * @param {any} settings
+ * @param {SettingsView} settings
  */
 const fileCard = (app, settings) =>
   h(
@@ -143,7 +152,7 @@ const fileCard = (app, settings) =>
     ),
   );
 
-/** @param {any} settings */
+/** @param {SettingsView} settings */
 const foldersCard = (settings) =>
   h(
     'div',
@@ -153,8 +162,6 @@ const foldersCard = (settings) =>
     h(
       'ul',
       { class: 'roots' },
-      settings.roots.map((/** @type {string} */ root) =>
-        h('li', null, icon('folder', 14), h('code', null, visible(root))),
-      ),
+      settings.roots.map((root) => h('li', null, icon('folder', 14), h('code', null, visible(root)))),
     ),
   );

@@ -80,7 +80,7 @@ const startsWords = (trusted, device) =>
 
 /**
  * @param {string} name
- * @param {any} value
+ * @param {import('../../js/dom.js').Child} value
  */
 const fact = (name, value) => h('div', { 'data-key': name }, h('dt', null, name), h('dd', null, value));
 

@@ -16,7 +16,7 @@ import { partHead, problem } from './parts.js';
 /** @param {Context} context */
 export async function loadMachines(context) {
   const { app, loaded, again } = context;
-  loaded.limitsOf ??= {};
+  const limitsOf = (loaded.limitsOf ??= {});
   void loadTrust(context);
   void loadPairings(app.store, app.api);
   const state = app.store.get();
@@ -24,7 +24,7 @@ export async function loadMachines(context) {
     if (online)
       app.api.settings(onDevice(state, device)).then(
         (settings) => {
-          loaded.limitsOf[device] = settings.limits;
+          limitsOf[device] = settings.limits;
           again();
         },
         () => undefined, // an older machine does not tell: its card leaves the limits out

@@ -191,7 +191,7 @@ export const healthWords = (one, now) =>
     .join(' · ');
 
 /**
- * What a channel is told, and whether it sees commands.
+ * Which notices a channel gets, and whether they show commands.
  * @param {readonly string[]} kinds
  * @param {boolean} commands
  * @param {(fields: {kinds?: string[], showCommands?: boolean}) => void} patch
@@ -269,7 +269,7 @@ const quietCard = (context, view) =>
 
 /**
  * @param {string} label
- * @param {Record<string, any>} attributes
+ * @param {Record<string, unknown>} attributes
  */
 export const field = (label, attributes) =>
   h('label', { class: 'grow' }, h('span', null, label), h('input', { class: 'input', ...attributes }));

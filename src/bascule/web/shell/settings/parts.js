@@ -10,9 +10,48 @@ import { agentCard } from '../start/agents.js';
 import { switchNotifying, whyNone } from '../notifying.js';
 
 /**
+ * What the parts have loaded, and what is typed or going on in them.
+ * @typedef {object} Loaded
+ * @property {string} [problem]
+ * @property {string} [machine] that is chosen
+ * @property {import('../../js/types.d.ts').GrantView[]} [grants]
+ * @property {string} [link] that was just made
+ * @property {string[] | null} [code] the link as rows of dots
+ * @property {import('../../js/types.d.ts').SettingsView | null} [settings]
+ * @property {import('../../js/types.d.ts').LimitsView | null} [limits]
+ * @property {string} [editing] the limit
+ * @property {Record<string, import('../../js/types.d.ts').Limits>} [limitsOf] each machine
+ * @property {string} [renaming] the machine
+ * @property {string[]} [trusted] machines that trust this browser
+ * @property {{device: string, code: string, problem: string} | null} [trusting]
+ * @property {string} [answering] the pairing
+ * @property {Record<string, string>} [replaces] which device, by pairing
+ * @property {import('../../js/types.d.ts').NotificationsView} [notifications]
+ * @property {import('./channel_form.js').NewChannel | null} [newChannel]
+ * @property {Record<string, {ok?: boolean, message: string}>} [tested] by channel
+ * @property {import('../../js/types.d.ts').UsageSums} [usage]
+ * @property {import('../../js/types.d.ts').RuleViews} [rules]
+ * @property {import('../rules/draft.js').Draft | null} [draft] the rule that is written
+ * @property {string} [draftProblem]
+ * @property {import('../../js/types.d.ts').DryRun | null} [dryRun]
+ * @property {import('../../js/types.d.ts').Proposals | null} [proposals]
+ * @property {string} [importFolder]
+ * @property {import('../rules/try_request.js').Tried} [tried]
+ * @property {import('./audit_records.js').AuditLine[]} audit
+ * @property {object} [auditRun] changes with what is shown
+ * @property {number} auditFrom
+ * @property {{device: string, chain: number}} [auditOf]
+ * @property {import('../../js/types.d.ts').AuditVerdict['copies']} [auditCopies]
+ * @property {import('../../js/types.d.ts').AuditVerdict} [verdict]
+ * @property {Record<string, string>} [grantNames]
+ * @property {import('./audit_records.js').Filter} [filter]
+ * @property {boolean} [searching]
+ * @property {boolean} [exporting]
+ */
+/**
  * @typedef {object} Context
  * @property {import('../app.js').App} app
- * @property {Record<string, any>} loaded
+ * @property {Loaded} loaded
  * @property {() => void} again
  * @property {() => void} reload loads the part in view once more
  */
@@ -24,7 +63,7 @@ import { switchNotifying, whyNone } from '../notifying.js';
  */
 export const partHead = (title, text) => h('div', { class: 'settings-head' }, h('h2', null, title), h('p', null, text));
 
-/** @param {string} text */
+/** @param {string | null | undefined} text */
 export const problem = (text) =>
   text && h('div', { class: 'note bad', role: 'status' }, icon('alert'), h('span', null, text));
 

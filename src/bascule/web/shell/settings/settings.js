@@ -26,7 +26,7 @@ import { usagePart } from '../composer/usage.js';
  *   name: string,
  *   mark: string,
  *   label: string,
- *   draw: (context: Context, state: State) => any,
+ *   draw: (context: Context, state: State) => import('../../js/dom.js').Child | import('../../js/dom.js').Child[],
  *   load?: (context: Context) => Promise<void>,
  * }} Part
  */
@@ -97,7 +97,7 @@ const USAGE_PAUSE = 1000;
 export function mountSettings(root, app, trusting) {
   const again = () => draw(app.store.get());
   /** `loaded` is what the parts have loaded. @type {Context} */
-  const context = { app, loaded: { trusting }, again, reload: () => reload() };
+  const context = { app, loaded: { trusting, audit: [], auditFrom: 0 }, again, reload: () => reload() };
   const stopAll = stopEverything(app, again);
   let asked = '';
   let drawn = '';

@@ -233,7 +233,7 @@ function addBack(app, group) {
  */
 async function remove(app, group) {
   try {
-    await app.api.removeProject(/** @type {any} */ (group.project).id);
+    if (group.project) await app.api.removeProject(group.project.id);
   } catch (error) {
     return app.trouble(error);
   }

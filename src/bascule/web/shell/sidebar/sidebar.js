@@ -189,7 +189,7 @@ export const badge = (n) =>
  * @param {string} label
  * @param {string} kind
  * @param {() => void} run
- * @param {any} [more]
+ * @param {import('../../js/dom.js').Child} [more]
  */
 const navRow = (mark, label, kind, run, more) =>
   h(

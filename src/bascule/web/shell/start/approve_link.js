@@ -7,16 +7,22 @@ import { answerButtons, leftWords, startFacts } from './waiting_starts.js';
 
 /** @typedef {import('../../js/types.js').WaitingStart} WaitingStart */
 
+/** @typedef {import('../../js/types.d.ts').HttpOperations} HttpOperations */
+
 /**
- * @param {string} path
- * @param {Record<string, string>} body
+ * @template {keyof HttpOperations & `POST ${string}`} Route
+ * @param {Route} route
+ * @param {HttpOperations[Route]['body']} body
+ * @returns {Promise<HttpOperations[Route]['answer']>}
  */
-async function post(path, body) {
+async function post(route, body) {
   const headers = { 'content-type': 'application/json' };
+  const path = route.slice('POST '.length);
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), cache: 'no-store' });
-  const reply = await answer.json();
-  if (!answer.ok) throw new Error(reply.error?.message ?? 'The server sent an unexpected answer.');
-  return reply;
+  if (answer.ok) return answer.json();
+  /** @type {{error?: import('../../js/types.d.ts').Fault}} */
+  const refused = await answer.json();
+  throw new Error(refused.error?.message ?? 'The server sent an unexpected answer.');
 }
 
 const DONE = {
@@ -42,12 +48,12 @@ export async function showApproval(behind, token) {
   const trouble = (/** @type {unknown} */ error) =>
     say('This link does not work', /** @type {Error} */ (error).message);
   const decide = (/** @type {keyof typeof DONE} */ decision) =>
-    void post('/api/starts/link/answer', { token, decision }).then(
+    void post('POST /api/starts/link/answer', { token, decision }).then(
       () => say(.../** @type {[string, string]} */ (DONE[decision])),
       trouble,
     );
   try {
-    const { device, start } = await post('/api/starts/link', { token });
+    const { device, start } = await post('POST /api/starts/link', { token });
     document.title = `Allow a session on ${device}?`;
     update(card, [
       h(

@@ -22,12 +22,14 @@ import { START_SECONDS } from './starting.js';
  * @property {(id: string) => void} endAndStart
  */
 
+/** @typedef {{code?: string, message: string}} Failure */
+
 const MAX_SAID = 4000; // characters
 const MAY_USE_ANOTHER = ['FAILED', 'START_TIMEOUT', 'AGENT_UNAVAILABLE', 'UNKNOWN_AGENT'];
 
 /**
  * One sentence what happened, one what next.
- * @param {any} error
+ * @param {Failure} error
  * @param {string} agent
  * @param {string} device
  * @returns {[string, string]}
@@ -60,12 +62,12 @@ export function failureWords(error, agent, device) {
 /**
  * How the process ended, in a few words.
  * @param {string} code of the error
- * @param {any} failure
+ * @param {import('../state.js').LiveSession['failure'] | undefined} failure
  * @param {string | undefined} startedAt
  */
 export function exitWords(code, failure, startedAt) {
   const lived = Date.parse(failure?.at ?? '') - Date.parse(startedAt ?? '');
-  if ((failure?.code ?? null) !== null)
+  if (failure && (failure.code ?? null) !== null)
     return `ended with code ${failure.code}${lived > 0 ? ` after ${duration(lived)}` : ''}`;
   return code === 'START_TIMEOUT' ? `no word for ${START_SECONDS} s` : '';
 }
@@ -79,8 +81,9 @@ export function exitWords(code, failure, startedAt) {
  */
 export function startFailed(app, state, going, chosen, does) {
   const where = chosen.device?.name ?? 'this machine';
-  const { code } = going.error;
-  const [title, text] = failureWords(going.error, chosen.agent?.title ?? 'The agent', where);
+  const error = going.error ?? { message: '' };
+  const { code = '' } = error;
+  const [title, text] = failureWords(error, chosen.agent?.title ?? 'The agent', where);
   const live = going.id ? state.live[going.id] : null;
   const said = live?.failure?.stderr_tail?.trim() ?? '';
   return h(
@@ -97,7 +100,7 @@ export function startFailed(app, state, going, chosen, does) {
     h(
       'footer',
       null,
-      footButtons(app, going.error, chosen, does),
+      footButtons(app, error, chosen, does),
       h('span', { class: 'spacer' }),
       copyButton('Copy details', () => app.copy([title, text, said].filter(Boolean).join('\n'))),
     ),
@@ -141,12 +144,12 @@ const saidView = (said) =>
 
 /**
  * @param {App} app
- * @param {any} error
+ * @param {Failure} error
  * @param {Choices} chosen
  * @param {Does} does
  */
 function footButtons(app, error, { agent, usable }, does) {
-  const { code } = error;
+  const { code = '' } = error;
   const offer = offerOf(error);
   const folder = code === 'INVALID_DIRECTORY';
   const other = MAY_USE_ANOTHER.includes(code) ? usable.find((one) => one !== agent && !one.demo) : undefined;

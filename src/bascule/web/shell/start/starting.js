@@ -1,6 +1,7 @@
 /** The start that is under way: asks for the session, waits for its first word, and gives it up. */
 
 import { newKey } from '../../js/api.js';
+import { errorOf } from '../../js/json.js';
 import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
 import { levelOf } from './level_chip.js';
@@ -16,7 +17,12 @@ const FORGOTTEN = 10_000; // milliseconds after which a start that its machine d
 /** @typedef {import('../../js/types.js').WaitingStart} WaitingStart */
 /**
  * `waiting` while it must be approved on its machine; `seen` is when the machine last said so.
- * @typedef {{id: string, began: number, error: any, waiting?: WaitingStart | null, seen?: number}} Going
+ * @typedef {object} Going
+ * @property {string} id
+ * @property {number} began
+ * @property {{code?: string, message: string} | null} error
+ * @property {WaitingStart | null} [waiting]
+ * @property {number} [seen]
  */
 /** @typedef {{prompt: string, images: import('../composer/text_box.js').Picture[]}} Task */
 
@@ -97,13 +103,13 @@ export class Starting {
         this.#begun();
       } else await this.#startOne(mine, { ...options, agent: agent.name }, device);
     } catch (error) {
-      if (this.going === mine) this.#set({ ...mine, error });
+      if (this.going === mine) this.#set({ ...mine, error: errorOf(error) });
     }
   }
 
   /**
    * @param {Going} mine
-   * @param {Record<string, any>} options
+   * @param {import('../../js/types.d.ts').Operations['session:create']['body']} options
    * @param {import('../state.js').Device | undefined} device
    */
   async #startOne(mine, options, device) {
@@ -157,7 +163,7 @@ export class Starting {
     try {
       await endFirst(app, id);
     } catch (error) {
-      if (this.going === mine) this.#set({ ...mine, error });
+      if (this.going === mine) this.#set({ ...mine, error: errorOf(error) });
       return;
     }
     if (this.going !== mine) return;

@@ -72,7 +72,7 @@ export const dropAllKeys = () =>
 
 /**
  * The body with this browser's signature, where its machine trusts this browser.
- * @template {Record<string, any>} B
+ * @template {import('../../js/start_signing.js').SignedBody} B
  * @param {string | undefined} device
  * @param {B} body
  * @returns {Promise<B>}

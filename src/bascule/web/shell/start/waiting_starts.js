@@ -186,7 +186,7 @@ export const answerButtons = (decide, inert = false) => [
 
 /**
  * @param {string} name
- * @param {any} value
+ * @param {import('../../js/dom.js').Child} value
  */
 const fact = (name, value) => h('div', { 'data-key': name }, h('dt', null, name), h('dd', null, value));
 

@@ -4,13 +4,13 @@ import { count, sizeWords } from '../../js/format.js';
 import { LONGEST_LINE, byteLength, controlsIn, isManyLines, linesOf } from '../../terminal/pasted.js';
 
 /**
- * @typedef {{cols: number, rows: number, owner: boolean, by: string, rule: string}} Arrangement
+ * @typedef {import('../../js/types.d.ts').TerminalSize} Arrangement
  * @typedef {{
  *   line: string,
  *   readOnly: boolean,
  *   typing: string,
  *   size: Arrangement | null,
- *   ended: any,
+ *   ended: import('../../js/types.d.ts').TerminalEnded | null,
  *   skipped: number,
  *   unread: number,
  * }} Foot

@@ -17,22 +17,9 @@ const TAILS = [
   { bytes: 16 * 1024 * 1024, lines: 100_000 },
 ];
 
-/**
- * @typedef {{
- *   offset: number,
- *   end: number,
- *   base: number,
- *   prelude: string,
- *   cols: number,
- *   rows: number,
- *   readOnly: boolean,
- *   over: boolean,
- *   fresh: boolean,
- *   earlier: boolean,
- *   scrollback: number,
- *   keep: number | null,
- * }} Begin
- */
+/** @typedef {import('../../js/frame_messages.d.ts').Begin} Begin */
+/** @typedef {import('../../js/types.d.ts').TerminalMessage} TerminalMessage */
+/** @typedef {import('../../js/types.d.ts').TerminalBegan} TerminalBegan */
 
 export class TerminalLine {
   /**
@@ -41,7 +28,7 @@ export class TerminalLine {
    * @param {{
    *   begin: (begin: Begin) => void,
    *   bytes: (offset: number, data: ArrayBuffer) => void,
-   *   said: (message: any) => void,
+   *   said: (message: Exclude<TerminalMessage, TerminalBegan>) => void,
    *   line: (state: 'live' | 'lost' | 'over' | 'refused') => void,
    * }} tell
    */
@@ -156,6 +143,7 @@ export class TerminalLine {
       this.tell.bytes(offset, data);
       return;
     }
+    /** @type {TerminalMessage} */
     const message = JSON.parse(data);
     if (message.type === 'begin') this.#begin(message);
     else if (message.type === 'skipped' && this.place) this.place.offset = message.to;
@@ -164,7 +152,7 @@ export class TerminalLine {
     if (message.type !== 'begin') this.tell.said(message);
   }
 
-  /** @param {any} message */
+  /** @param {TerminalBegan} message */
   #begin(message) {
     const goesOn =
       this.place !== null &&

@@ -5,6 +5,7 @@
 
 import { pointIn } from '../links.js';
 import { h, iconButton, update } from '../../js/dom.js';
+import { fieldsOf, isWhole } from '../../js/json.js';
 import { textOf } from '../../terminal/pasted.js';
 import { resume } from '../making_room.js';
 import { menu } from '../parts.js';
@@ -130,19 +131,19 @@ export class TerminalPane {
 
   /**
    * What the frame may ask for, and nothing else.
-   * @param {any} message
+   * @param {unknown} said
    */
-  #asked(message) {
-    switch (message?.type) {
+  #asked(said) {
+    const message = fieldsOf(said);
+    switch (message.type) {
       case 'keys':
         if (message.data instanceof ArrayBuffer) this.#typed(this.keybar.taken(new Uint8Array(message.data)));
         break;
       case 'ack':
-        if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset);
+        if (isWhole(message.offset)) this.line.ack(message.offset);
         break;
       case 'fit':
-        if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows))
-          this.line.resize(message.cols, message.rows);
+        if (isWhole(message.cols) && isWhole(message.rows)) this.line.resize(message.cols, message.rows);
         break;
       case 'link':
         if (typeof message.href === 'string') this.app.openLink(message.href, pointIn(this.frame, message));
@@ -157,7 +158,7 @@ export class TerminalPane {
         if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text);
         break;
       case 'earlier':
-        if (Number.isSafeInteger(message.lines)) this.line.earlier(message.lines);
+        if (isWhole(message.lines)) this.line.earlier(message.lines);
         break;
       case 'bell':
         this.#rang();
@@ -201,7 +202,7 @@ export class TerminalPane {
     this.#change({ readOnly: begin.readOnly, ended: null, unread: 0, skipped: begin.fresh ? 0 : this.foot.skipped });
   }
 
-  /** @param {any} message */
+  /** @param {Exclude<import('../../js/types.d.ts').TerminalMessage, {type: 'begin'}>} message */
   #said(message) {
     switch (message.type) {
       case 'size':
@@ -224,9 +225,9 @@ export class TerminalPane {
         this.#change({ ended: message, typing: '' });
         break;
       case 'error':
-        if (message.error?.code === 'LINE_TOO_LONG')
-          this.pasting.heldBack('The program can’t take a line this long', String(message.error.message), this.pasted);
-        else this.app.trouble(new Error(message.error?.message));
+        if (message.error.code === 'LINE_TOO_LONG')
+          this.pasting.heldBack('The program can’t take a line this long', message.error.message, this.pasted);
+        else this.app.trouble(new Error(message.error.message));
         break;
       default:
         break;
@@ -234,8 +235,8 @@ export class TerminalPane {
   }
 
   /**
-   * @param {any} now
-   * @param {any} before
+   * @param {import('../state.js').State} now
+   * @param {import('../state.js').State} before
    */
   #stateChanged(now, before) {
     if (now.theme !== before.theme) this.#tell({ type: 'theme', theme: now.theme });
@@ -254,7 +255,7 @@ export class TerminalPane {
     this.#draw();
   }
 
-  /** @param {any} message */
+  /** @param {import('../../js/frame_messages.d.ts').ToTerminal} message */
   #tell(message) {
     this.port?.postMessage(message);
   }

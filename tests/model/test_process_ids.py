@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from bascule.model.liveness import pid_exists
+from bascule.model.process_ids import pid_exists
 
 
 def test_our_own_process_exists():
