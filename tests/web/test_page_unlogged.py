@@ -47,7 +47,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     page, width = tab.page, size["width"]
     group = page.locator("section.unlogged")
     if width < 720:
-        await expect(page.locator(".banner")).to_contain_text("2 agents run and are not in the log.")
+        await expect(page.locator(".banner")).to_contain_text("2 agents are running but not in the log.")
         await picture(page, f"unlogged-banner-{width}")
         await page.locator(".banner").get_by_role("button", name="Show").click()
     await expect(group.locator(".unlogged__row")).to_have_count(2)
