@@ -119,7 +119,7 @@ async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
         await expect(window.locator("#lead")).to_contain_text("closed before it handed over")
         await window.locator("#pasted").fill("pasted\ntext")
         await window.get_by_role("button", name="Show it").click()
-        await expect(window.locator("#warning")).to_contain_text("Nobody can tell")
+        await expect(window.locator("#warning")).to_contain_text("It is not known which page")
         await window.locator("#launch").click()
         assert (await desk.note("sha256"))["sha256"] == digest("pasted\ntext")
 

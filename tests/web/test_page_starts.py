@@ -209,7 +209,7 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
         field = card.get_by_label("Code that laptop shows")
         await field.fill("0123")
         await field.press("Enter")
-        await expect(card.get_by_role("alert")).to_contain_text("That is no code")
+        await expect(card.get_by_role("alert")).to_contain_text("That is not a code")
         await is_sound(tab)
         await field.fill("01234-56789-abcde-fghjk-mnpqr-s")
         await field.press("Enter")

@@ -3,7 +3,7 @@
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { age, count, folderName } from '../../js/format.js';
+import { age, count, folderName, money } from '../../js/format.js';
 import { agentLetter, dot } from '../parts.js';
 import { shownSession } from '../state.js';
 import { openTerminal, terminalNote, terminalWords } from './found_session.js';
@@ -215,7 +215,7 @@ function foundRow(state, app, one) {
       class: `session-row is-double ${chosen ? 'is-selected' : ''}`,
       'data-key': one.sessionId,
       'aria-current': chosen ? 'page' : null,
-      title: one.cwd,
+      title: [one.cwd, one.costUsd ? money(one.costUsd) : ''].filter(Boolean).join(' · '),
       onclick: () => app.go({ name: 'session', id: one.sessionId }),
     },
     dot(status, word),
