@@ -109,4 +109,5 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt web/check.py
 	@sh .ci/browser
 	@sh .ci/desktop
 	@sh .ci/postgres
+	@sh .ci/nginx $(VENV)/nginx
 	@touch $@

@@ -21,7 +21,13 @@ LARGEST = 1 << 20  # bytes of an order; an environment can be long
 # What the interpreter or the loader reads at its own start is not read again by a fork.
 READ_AT_START = ("PYTHON", "LD_", "DYLD_", "LC_", "LANG", "MALLOC_")
 # What `bascule up` imports until it serves.
-IMPORTED = ("bascule.cli", "bascule.commands.up", "bascule.app", "uvicorn.lifespan.off")
+IMPORTED = (
+    "bascule.cli",
+    "bascule.commands.up",
+    "bascule.app",
+    "bascule.this_machine",
+    "uvicorn.lifespan.off",
+)
 
 
 class WarmProcess:

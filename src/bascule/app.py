@@ -13,18 +13,18 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from starlette.applications import Starlette
-
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
+from bascule.config.load import usual_data_folder
 from bascule.daemon.device import Device
-from bascule.daemon.host import Host
 from bascule.daemon.joining import Joining
 from bascule.hub.app import build_app
+from bascule.hub.asgi import HubApp
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
@@ -34,13 +34,14 @@ from bascule.hub.wire.server import HubServer, bind
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of
-from bascule.lease_clock import LeaseClock
+from bascule.lease_clock import LeaseClock, elapsed
 from bascule.link.found import ListFound
 from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.remote.tunnels import Tunnels
 from bascule.state_folder import (
+    HubNotes,
     ServerNote,
     prepare,
     read_hub_note,
@@ -56,17 +57,9 @@ from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase
 from bascule.store.sqlite import SqliteStore
-from bascule.this_machine import (
-    HubNotes,
-    connect,
-    far_line,
-    open_host,
-    start_notices,
-    time_awake_or_asleep,
-    usual_data_folder,
-)
 
 if TYPE_CHECKING:
+    from bascule.daemon.host import Host
     from bascule.hub.nodes.cluster import Cluster
     from bascule.store.postgres.store import PostgresStore
 
@@ -192,7 +185,7 @@ class _Server:
         self._offers = PromptOffers(time.monotonic)
         # A machine would not accept our certificate for its own 127.0.0.1.
         self._tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
-        self._joining = Joining(self._device.id, HubNotes(folder), time.time, time_awake_or_asleep)
+        self._joining = Joining(self._device.id, HubNotes(folder), time.time, elapsed)
         self._app = self._build_app()
 
     def _open_switchboard(self) -> Switchboard:
@@ -208,7 +201,7 @@ class _Server:
         self._closing.push_async_callback(switchboard.close)
         return switchboard
 
-    def _build_app(self) -> Starlette:
+    def _build_app(self) -> HubApp:
         settings = self._settings
         return build_app(
             store=self._store,
@@ -231,7 +224,7 @@ class _Server:
 
     async def begin(self) -> "asyncio.Task[None]":
         """Serve people and machines."""
-        hub: Hub = self._app.state.hub
+        hub: Hub = self._app.hub
         self._closing.push_async_callback(hub.notifier.close)
         await hub.notifier.start()
         if self._tunnels is not None:
@@ -247,7 +240,11 @@ class _Server:
             await self._cluster.join(hub)
         return serving
 
-    async def open_host(self, own: SqliteStore) -> Host:
+    async def open_host(self, own: SqliteStore) -> "Host":
+        # A quarter of all modules. Meanwhile people are served; a hub without agents never needs them.
+        await asyncio.to_thread(import_module, "bascule.this_machine")
+        from bascule.this_machine import open_host, start_notices  # noqa: PLC0415 - see above
+
         # A probe that was being started when we stopped has nobody else who knows it.
         self._closing.callback(sweep_probes, mark_of(self._folder))
         notices = start_notices(self._settings, self._device.name, self.url)
@@ -255,8 +252,10 @@ class _Server:
         self._closing.push_async_callback(host.close)
         return host
 
-    async def connect(self, host: Host, own: SqliteStore) -> None:
+    async def connect(self, host: "Host", own: SqliteStore) -> None:
         """Last: agents are asked for their versions from here on, which must not hold up the link."""
+        from bascule.this_machine import connect, far_line  # noqa: PLC0415 - see open_host
+
         local = self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         sites = TrustedSites(self._settings.launch.origins, self._books.grants)
         await _serve_bridge(

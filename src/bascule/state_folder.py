@@ -106,3 +106,16 @@ def _replace(path: Path, note: msgspec.Struct) -> None:
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)
+
+
+class HubNotes:
+    """Keeps the hub that this machine has joined in the state folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, url: str, token: str) -> None:
+        write_hub_note(self._folder, HubNote(url, token))
+
+    def remove(self) -> None:
+        remove_hub_note(self._folder)

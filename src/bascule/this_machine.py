@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
-from bascule.config.load import data_folder
+from bascule.config.load import usual_data_folder
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
@@ -22,7 +22,6 @@ from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import AnyFrame
 from bascule.model.settings import Settings
 from bascule.service.this_service import starts_by_itself, user_service
-from bascule.state_folder import HubNote, remove_hub_note, write_hub_note
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.limits import LimitsBook
 from bascule.store.rules import RuleBook
@@ -95,12 +94,6 @@ def _starts_by_itself(settings: Settings) -> bool:
     return starts_by_itself(user_service(named, os.environ), settings.data_dir, usual)
 
 
-def usual_data_folder() -> str:
-    """The state folder of a server that is started without naming one."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
-    return data_folder(plain, {})
-
-
 def connect(host: Host, switchboard: Switchboard) -> None:
     """Join the daemon to the hub by a link in memory."""
     loop = asyncio.get_running_loop()
@@ -120,21 +113,3 @@ def far_line(host: Host, store: SqliteStore, send: "Send", close: Callable[[str]
     from bascule.daemon.far_line import FarLine  # noqa: PLC0415 - only machines that have joined a hub pay for it
 
     return FarLine(host, store, host.tapes, send, close)
-
-
-class HubNotes:
-    """Keeps the hub that this machine has joined in the state folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def write(self, url: str, token: str) -> None:
-        write_hub_note(self._folder, HubNote(url, token))
-
-    def remove(self) -> None:
-        remove_hub_note(self._folder)
-
-
-def time_awake_or_asleep() -> float:
-    """A steady clock that goes on while the machine sleeps, where there is one."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()

@@ -72,11 +72,22 @@ async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_
     assert "bascule.app" in noted["modules"]
     drivers = ("bascule.drivers.acp.driver", "bascule.drivers.codex", "bascule.drivers.plain")
     machines = ("bascule.daemon.far_line", "bascule.hub.daemon_socket", "websockets.asyncio.client")
-    late = ("bascule.client", "psutil", *drivers, *machines)
+    unused = ("click", "multiprocessing", "starlette", "anyio", "urllib.request", "html.entities", "plistlib")
+    late = ("bascule.client", "psutil", "bascule.policy.secret_forms", *unused, *drivers, *machines)
     assert set(late) & set(noted["modules"]) == set()
     # What the start built is no part of a collection in the middle of a turn.
     assert noted["frozen"] > 10_000
     assert noted["collects"]  # it is switched off during the start, and on again
+
+
+async def test_a_hub_without_agents_never_imports_what_runs_them(short_dir: Path):
+    async with running_server(short_dir / "d", program=("-c", AT_THE_END, "hub")) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+    modules = json.loads(out)["modules"]
+    assert "bascule.hub.app" in modules
+    runs_agents = ("bascule.daemon.host", "bascule.session.", "bascule.drivers.", "bascule.transport.")
+    assert [name for name in modules if name.startswith(runs_agents)] == []
 
 
 async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_dir: Path):

@@ -35,7 +35,7 @@ class RunningHub:
 
     def __init__(self, store: SqliteStore, grants: GrantBook, server: HubServer, port: int, app: Any) -> None:
         self.store, self.grants, self.server, self.port, self.app = store, grants, server, port, app
-        self.services = app.state.hub
+        self.services = app.hub
         self.tokens: dict[str, str] = {}
         self.grant: dict[str, Grant] = {}
         self.device: ScriptedDevice
@@ -120,7 +120,7 @@ async def running_hub(
     listening = bind(chosen)
     made = RunningHub(store, grants, server, listening.getsockname()[1], app)
     made.device = ScriptedDevice(store, switchboard)
-    await app.state.hub.notifier.start()
+    await app.hub.notifier.start()
     for role in ("owner", "operator", "viewer"):
         await made.trust(role, role)
     made.running = asyncio.create_task(server.serve(sockets=[listening]), name="server")
@@ -131,8 +131,8 @@ async def running_hub(
         server.stop()
         await asyncio.wait_for(made.running, PATIENCE)
         listening.close()
-        await app.state.hub.notifier.close()
-        app.state.hub.feed.close()
+        await app.hub.notifier.close()
+        app.hub.feed.close()
         await switchboard.close()
         await store.close()
 

@@ -232,7 +232,7 @@ async def test_grants_are_made_listed_and_revoked_by_the_owner(hub: RunningHub) 
 async def test_the_description_names_every_route_of_the_table(hub: RunningHub) -> None:
     async with hub.client(hub.tokens["viewer"]) as client:
         described = (await client.get("/openapi.json")).json()
-    rows = [row for row in hub.app.state.table.routes if row.method != "WS" and row.described]
+    rows = [row for row in hub.app.table.routes if row.method != "WS" and row.described]
     assert described["openapi"] == "3.1.0"
     assert {(path, method) for path, ops in described["paths"].items() for method in ops} == {
         (row.path, row.method.lower()) for row in rows

@@ -21,14 +21,20 @@ def commit() -> str | None:
     return found
 
 
+def before(path: str) -> str | None:
+    """The commit before the one that added this file."""
+    added = _git("log", "--diff-filter=A", "--format=%H", "-1", "--", path)
+    return _git("rev-parse", f"{added}^") if added else None
+
+
 def _git(*words: str) -> str | None:
     done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def unpacked(into: Path) -> dict[str, str]:
-    """Put the older sources there. The environment in which `python -m bascule` is that version."""
-    name = commit()
+def unpacked(into: Path, name: str | None = None) -> dict[str, str]:
+    """Put the sources of that commit there. The environment in which `python -m bascule` is that version."""
+    name = name or commit()
     assert name is not None
     archive = subprocess.run(
         ["git", "-C", str(ROOT), "archive", name, "src"], capture_output=True, check=True

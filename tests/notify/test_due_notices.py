@@ -5,10 +5,8 @@ from msgspec.structs import replace
 from tests.notify.requests import COMMAND, Clock, answered, asked, commit, record
 
 from bascule.model.lifecycle import Phase
-from bascule.notify.due_notices import GRACE, Decider
+from bascule.notify.due_notices import GRACE, TAKE_OVER, Decider
 from bascule.notify.notice import Notice
-
-FREE = {"looking": False, "quiet": False}
 
 
 @pytest.fixture
@@ -21,16 +19,23 @@ def decider(clock: Clock) -> Decider:
     return Decider(clock, clock, 600)
 
 
+def due(decider: Decider, *, looking: bool = False, quiet: bool = False) -> list[Notice]:
+    """As the notifier asks, where no other node could have told it."""
+    news = decider.news(looking=looking, quiet=quiet)
+    ready = decider.ready(looking=looking, quiet=quiet)
+    return news + [notice for key in ready for notice in decider.told(key)]
+
+
 def told(decider: Decider, clock: Clock, seconds: float = GRACE) -> list[Notice]:
     clock.at += seconds
-    return decider.due(**FREE)
+    return due(decider)
 
 
 @pytest.mark.row("X2")
 def test_a_request_is_told_once_and_replaced_by_what_became_of_it(decider: Decider, clock: Clock) -> None:
     request = asked()
     assert decider.committed(commit(request)) == []
-    assert decider.due(**FREE) == []
+    assert due(decider) == []
     (notice,) = told(decider, clock)
     assert (notice.kind, notice.title, notice.path) == (
         "approval",
@@ -64,11 +69,11 @@ def test_nothing_is_told_while_somebody_is_at_the_page_and_it_is_once_they_leave
     decider.committed(commit(asked()))
     clock.at += GRACE
     for _ in range(5):
-        assert decider.due(looking=True, quiet=False) == []
-        due = decider.next_due()
-        assert due is not None
-        clock.at = due
-    assert [one.request_id for one in decider.due(**FREE)] == ["r1"]
+        assert due(decider, looking=True, quiet=False) == []
+        again = decider.next_due()
+        assert again is not None
+        clock.at = again
+    assert [one.request_id for one in due(decider)] == ["r1"]
 
 
 def test_quiet_hours_hold_requests_back_and_drop_other_news(decider: Decider, clock: Clock) -> None:
@@ -76,7 +81,7 @@ def test_quiet_hours_hold_requests_back_and_drop_other_news(decider: Decider, cl
     decider.committed(commit(of=record("s2")))
     decider.committed(commit(of=record("s2", Phase.FAILED, end_message="It is not installed.")))
     clock.at += GRACE
-    assert decider.due(looking=False, quiet=True) == []
+    assert due(decider, looking=False, quiet=True) == []
     assert [one.kind for one in told(decider, clock, 3600)] == ["approval"]
 
 
@@ -141,7 +146,7 @@ def test_a_long_turn_is_told_when_it_is_over_and_a_limit_before_it_ends_a_sessio
     clock.at += 300
     decider.committed(commit(of=record("s2", Phase.WAITING)))
     decider.committed(commit(of=record("s2", Phase.WAITING, ends_at="2026-01-01T00:00:00Z")))
-    notices = decider.due(**FREE)
+    notices = due(decider)
     assert [(one.kind, one.session_id) for one in notices] == [("finished", "s2"), ("limit", "s2")]
     assert notices[0].body == "Finished after 10 minutes in shop"
 
@@ -149,3 +154,53 @@ def test_a_long_turn_is_told_when_it_is_over_and_a_limit_before_it_ends_a_sessio
 def test_sessions_found_in_an_agents_files_are_nobodys_news(decider: Decider, clock: Clock) -> None:
     decider.committed(commit(asked(), of=record(found=True)))
     assert told(decider, clock) == []
+
+
+def test_a_request_that_another_node_took_in_is_told_here_when_that_node_has_not(
+    decider: Decider, clock: Clock
+) -> None:
+    request = asked()
+    assert decider.committed_elsewhere(commit(request)) == []
+    assert told(decider, clock) == []
+    (notice,) = told(decider, clock, TAKE_OVER)
+    assert notice.request_id == "r1"
+    assert decider.committed_elsewhere(commit(request)) == []
+    assert told(decider, clock, 1000) == []
+    (settled,) = decider.committed_elsewhere(commit(answered(request)))
+    assert (settled.tag, settled.title) == (notice.tag, "Allowed by Ana")
+
+
+def test_a_request_that_another_node_has_told_is_never_told_here(decider: Decider, clock: Clock) -> None:
+    request = asked()
+    decider.committed_elsewhere(commit(request))
+    clock.at += GRACE + TAKE_OVER
+    (key,) = decider.ready(looking=False, quiet=False)
+    decider.told_elsewhere(key)
+    decider.committed_elsewhere(commit(request))
+    decider.committed(commit(request))  # its machine has come to this node
+    assert told(decider, clock, 1000) == []
+    assert decider.committed_elsewhere(commit(answered(request))) == []
+
+
+def test_a_request_whose_machine_comes_to_this_node_waits_no_longer_than_its_own(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.committed_elsewhere(commit(asked()))
+    decider.committed(commit(asked()))
+    assert [one.request_id for one in told(decider, clock)] == ["r1"]
+
+
+def test_a_request_that_was_open_at_the_start_is_told_when_no_node_has_told_it(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.seed([asked(), asked("r2")])
+    decider.untold(commit(asked("r2")))
+    assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["r2"]
+
+
+def test_a_request_that_is_answered_while_it_is_claimed_is_not_told(decider: Decider, clock: Clock) -> None:
+    decider.committed(commit(asked()))
+    clock.at += GRACE
+    (key,) = decider.ready(looking=False, quiet=False)
+    decider.committed(commit(answered(asked())))
+    assert decider.told(key) == []

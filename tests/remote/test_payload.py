@@ -53,7 +53,7 @@ def test_another_platform_gets_wheels_that_pip_has_found_for_it(
         assert found is not None
         make_wheel(tmp_path, name, found.version, tag if name == "uvloop" else "py3-none-any")
     held = names(pack(ARM))
-    assert {"bascule/cli.py", "for_uvloop.py", "more_uvloop.py", "for_starlette.py"} <= held
+    assert {"bascule/cli.py", "for_uvloop.py", "more_uvloop.py", "for_uvicorn.py"} <= held
     assert not [name for name in held if "scripts" in name and "data" in name]
 
 

@@ -37,7 +37,7 @@ async def boom(*_: object, **__: object) -> Any:
 @contextmanager
 def broken(hub: RunningHub) -> Iterator[None]:
     """Every handler of the running app raises."""
-    operations: list[Operation] = list(hub.app.state.table.all)
+    operations: list[Operation] = list(hub.app.table.all)
     kept = [operation.run for operation in operations]
     for operation in operations:
         object.__setattr__(operation, "run", boom)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.store.postgres_server import Server, running_server
+from tests.store.postgres_server import Server, reason_to_skip, running_server
 from tests.store.postgres_store import Opener as OpenPostgres
 from tests.store.postgres_store import open_at
 
@@ -62,13 +62,15 @@ async def store(open_store: Opener) -> SqliteStore:
 # A PostgreSQL server, where one is installed
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
+    if (reason := reason_to_skip()) is not None:
+        pytest.skip(reason)
     with running_server() as made:
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def template(server: Server) -> str:
     """A database that was migrated once, to be copied for each test."""
     from bascule.store.postgres.schema import prepare

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
+from msgspec import Raw
 from tests.store.logs import AT
 
 from bascule.model.codec import encode_logged
-from bascule.model.events import AnyEvent, SessionStarted
+from bascule.model.events import AnyEvent, PermissionRequested, SessionStarted
 from bascule.store.protocols import Log
 
 LAPTOP = "laptop"
+ASKED = PermissionRequested("r1", "Bash", "ls", "execute", Raw(b"{}"), "0" * 64, ())
 BEGUN = SessionStarted("demo", "stream_json", "/home/ana", "ana", device=LAPTOP)
 
 

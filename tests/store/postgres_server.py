@@ -49,11 +49,34 @@ class Server:
         parts = urlsplit(self.admin)
         return urlunsplit(parts._replace(path=f"/{database}"))
 
-    def new_database(self, template: str = "template0") -> str:
+    @property
+    def is_ours(self) -> bool:
+        """Whether it runs here, for these tests alone."""
+        return self._control is not None
+
+    def new_database(self, template: str = "template0", tablespace: str = "pg_default") -> str:
         """The address of a new database."""
         name = f"test_{os.getpid()}_{next(_numbers)}"
-        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" TABLESPACE "{tablespace}"')
         return self.named(name)
+
+    def script(self, url: str, *scripts: str) -> None:
+        """Each of several statements, as the owner."""
+        import asyncpg
+
+        async def work() -> None:
+            server = await asyncpg.connect(url)
+            try:
+                for one in scripts:
+                    await server.execute(one)
+            finally:
+                await server.close()
+
+        asyncio.run(work())
+
+    def drop_database(self, url: str) -> None:
+        name = urlsplit(url).path.removeprefix("/")
+        self.run(f'DROP DATABASE "{name}" WITH (FORCE)')
 
     def run(self, *statements: str, url: str | None = None) -> list[list[tuple[object, ...]]]:
         """Statements as the owner, each on its own; their rows."""

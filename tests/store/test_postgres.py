@@ -2,13 +2,14 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
-from tests.store.copies import BEGUN, LAPTOP, as_rows
+from tests.store.copies import ASKED, BEGUN, LAPTOP, as_rows
 from tests.store.logs import AT, random_log, rest_times, text
 from tests.store.postgres_server import Server, reason_to_skip
 from tests.store.postgres_store import Opener, answers_of, open_at
@@ -347,3 +348,43 @@ async def test_a_found_session_goes_with_its_log_by_the_one_way_there_is(hub: Da
     await hub.searchable()
     assert await hub.forget_copy(LAPTOP, "s1")
     assert (await hub.read("s1", 0), (await hub.search("heron")).hits) == ([], [])
+
+
+# Notices, told once ----------------------------------------------------------------------------------
+
+
+async def test_one_node_claims_a_notice_and_may_claim_a_request_again_when_the_answer_was_lost(
+    url: str,
+) -> None:
+    import asyncpg
+
+    from bascule.store.postgres.node_rows import NodeRows, request_claim
+
+    connection: Any = await asyncpg.connect(url, server_settings={"search_path": "bascule"})
+    try:
+        a, b = NodeRows(connection, "a"), NodeRows(connection, "b")
+        long = "r" * 2000
+        assert await a.claim_request("s1", long)
+        assert await a.claim_request("s1", long)
+        assert not await b.claim_request("s1", long)
+        assert await b.claim_request("s1", long + "2")
+        assert await a.claimed([request_claim("s1", long), "other"]) == {request_claim("s1", long)}
+        assert await b.claim("away d1 1")
+        assert not await b.claim("away d1 1")
+    finally:
+        await connection.close()
+
+
+async def test_requests_that_are_open_when_claims_begin_count_as_told(
+    server: Server, url: str, hub: DatabaseStore
+) -> None:
+    from bascule.store.postgres import schema
+    from bascule.store.postgres.node_rows import request_claim
+
+    await hub.take_in(LAPTOP, "s1", 1, as_rows([BEGUN, ASKED]))
+    script = (Path(schema.__file__).parent / "migrations" / "0004_claims.sql").read_text()
+    before = "ALTER TABLE bascule.claimed_notices DROP COLUMN node"
+    inside = f"SET search_path = bascule; {script}"
+    await asyncio.to_thread(server.script, url, before, inside)
+    (rows,) = await asyncio.to_thread(server.run, "SELECT what FROM bascule.claimed_notices", url=url)
+    assert rows == [(request_claim("s1", "r1"),)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -88,6 +89,16 @@ class Tab:
         """Wait until a banner, note, request, dock or terminal's foot says this, or has said it before."""
         holds = "pattern => [...window.told].some((one) => new RegExp(pattern).test(one))"
         await self.page.wait_for_function(holds, arg=pattern)
+
+    async def press_twice(self, key: str) -> None:
+        """Two presses, one soon after the other by the keyboard's clock, however long a busy test takes."""
+        at = time.time()
+        keyboard = await self.page.context.new_cdp_session(self.page)
+        for moment in (at, at + 0.2):
+            for kind in ("rawKeyDown", "keyUp"):
+                event = {"type": kind, "key": key, "code": key, "timestamp": moment}
+                await keyboard.send("Input.dispatchKeyEvent", event)
+        await keyboard.detach()
 
     async def allow(self) -> None:
         await self.page.locator(".request .is-primary:enabled").click()

@@ -33,8 +33,8 @@ async def stopped_with(server: LiveServer, browser: Browser, *texts: str) -> tup
         await field.fill(text)
         await field.press("Enter")
     await expect(tab.page.locator(".queue li")).to_have_count(len(texts))
-    await field.press("Escape")
-    await field.press("Escape")
+    await field.focus()
+    await tab.press_twice("Escape")
     await server.wait_for(session, TurnEnded)
     return session, tab
 

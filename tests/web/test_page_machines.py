@@ -18,6 +18,7 @@ from tests.web.two_machines import LAPTOP, TOWER, Machines, two_machines
 from bascule.api.bodies import PairingBody
 from bascule.link.machine import EndAll, PauseDevice
 from bascule.model.commands import SendPrompt, StartSession
+from bascule.store.postgres import errors
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -113,6 +114,13 @@ async def test_the_indicator_lists_all_machines_and_says_what_is_wrong_with_one(
         await expect(row).to_contain_text("laptopclock is off")
         machines.show(LAPTOP, storage_problem="The disk is full.")
         await expect(row).to_contain_text("laptopdisk full")
+        for problem, word in (
+            (errors.FULL, "database is full"),
+            (errors.READ_ONLY, "database is read-only"),
+            (errors.AWAY, "no database"),
+        ):
+            machines.show(LAPTOP, storage_problem=problem.format(why="the server says why"))
+            await expect(row).to_contain_text(f"laptop{word}")
         machines.show(LAPTOP, needs_update=True, online=False, state="away")
         await expect(row).to_contain_text("laptopneeds an update")
         await row.click()

@@ -5,13 +5,21 @@ import asyncio
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.server_address import data_dir_of
 from bascule.model.errors import InvalidInput
+from bascule.notify.book import DENY_KEY
+from bascule.notify.book import FILE as NOTIFICATIONS
+from bascule.notify.keep import FolderKeep
+from bascule.notify.web_push import FILE as PUSH_KEY
 from bascule.store.health import open_sound
 from bascule.store.lock import Lock
+
+if TYPE_CHECKING:
+    from bascule.store.postgres.copying import Kept
 
 DATABASE = "bascule.db"
 EVERY_SECONDS = 1.0
@@ -42,7 +50,7 @@ async def copy(args: argparse.Namespace) -> int:
 
 
 def _copy(path: Path, url: str) -> int:
-    from bascule.store.postgres.copying import copy_store, hub_id
+    from bascule.store.postgres.copying import copy_store
 
     lock = Lock(path)
     try:
@@ -50,12 +58,23 @@ def _copy(path: Path, url: str) -> int:
         if problem is not None:
             raise problem
         try:
-            return copy_store(source, url, hub_id(path.parent), Progress(Console(sys.stderr))).total
+            return copy_store(source, url, _kept(path.parent), Progress(Console(sys.stderr))).total
         finally:
             source.close()
             lock.closed()
     finally:
         lock.release()
+
+
+def _kept(folder: Path) -> "Kept":
+    """What the hub has in files and all nodes share. Limits, tunnels and the clock of grants
+    stay there: they are each node's own."""
+    from bascule.store.postgres.copying import Kept
+
+    files = FolderKeep(folder)
+    hub = (files.read("device") or b"").decode().strip()
+    kept = {name: files.read(name) for name in (NOTIFICATIONS, DENY_KEY, PUSH_KEY)}
+    return Kept(hub, {name: data for name, data in kept.items() if data is not None})
 
 
 def _database(args: argparse.Namespace) -> Path:

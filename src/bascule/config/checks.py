@@ -15,6 +15,7 @@ PATHS = (
     "data_dir",
     "tls_cert",
     "tls_key",
+    "node_ca",
     "roots",
     "claude_bin",
     "launch.folder",
@@ -111,7 +112,7 @@ def _wrong_notify(settings: Settings) -> Iterator[Problem]:
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:
-    for key in ("data_dir", "tls_cert", "tls_key"):
+    for key in ("data_dir", "tls_cert", "tls_key", "node_ca"):
         value: str | None = getattr(settings, key)
         if value is not None and not value.startswith("/"):
             yield Problem(key, _relative(value))

@@ -107,7 +107,7 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
 
 
 def _check_files(settings: Settings, environ: Mapping[str, str], where: Where) -> None:
-    for name in ("tls_cert", "tls_key"):
+    for name in ("tls_cert", "tls_key", "node_ca"):
         path = getattr(settings, name)
         if path is not None and not os.access(path, os.R_OK):
             raise ConfigError(f"{where(name)}: there is no readable file {path}; correct the path.")
@@ -128,6 +128,12 @@ def config_folder(environ: Mapping[str, str], flags: Mapping[str, Any]) -> str:
 
 def data_folder(environ: Mapping[str, str], flags: Mapping[str, Any]) -> str:
     return _folder("data_dir", "XDG_STATE_HOME", ".local/state", environ, flags)
+
+
+def usual_data_folder() -> str:
+    """The state folder of a server that is started without naming one."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
+    return data_folder(plain, {})
 
 
 def _folder(name: str, base: str, fallback: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> str:

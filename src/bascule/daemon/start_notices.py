@@ -4,10 +4,8 @@ import asyncio
 import logging
 import os
 import tempfile
-import urllib.request
 from collections.abc import Awaitable, Callable, Mapping
-from http.client import HTTPMessage
-from typing import IO, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -146,31 +144,12 @@ class StartNotices:
 async def send_outside(settings: StartsSettings, start: WaitingStart, link: str, text: str) -> None:
     """To the webhook and to the command, whichever is set. Raises when one of them failed."""
     if settings.webhook:
+        from bascule.daemon.start_webhook import post  # noqa: PLC0415 - few have one
+
         body = msgspec.json.encode({"text": text, "link": link, "start": start})
-        await asyncio.to_thread(_post, settings.webhook, body)
+        await asyncio.to_thread(post, settings.webhook, body, SEND_SECONDS)
     if settings.command:
         await _run(settings.command, text)
-
-
-def _post(url: str, body: bytes) -> None:
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=SEND_SECONDS):
-        pass
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The link goes to the address that the owner wrote down, and to no other."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: HTTPMessage,
-        newurl: str,
-    ) -> None:
-        return None
 
 
 async def _run(command: tuple[str, ...], text: str) -> None:

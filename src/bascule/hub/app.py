@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
-
 from bascule.api.pushes import AnswersChanged, PairingsChanged
-from bascule.hub.asgi import asgi_app
+from bascule.hub.asgi import HubApp
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.links import Links
@@ -64,7 +62,7 @@ def build_app(
     tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
     cluster: "Cluster | None" = None,
-) -> Starlette:
+) -> HubApp:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
     feed = Feed(store)
@@ -103,7 +101,7 @@ def build_app(
         boot=secrets.token_hex(4) if cluster is None else store.epoch[:8],
     )
     _connect(hub)
-    return asgi_app(hub)
+    return HubApp(hub)
 
 
 def _spawn_rate(limits: LimitsBook, steady: Callable[[], float]) -> Buckets:

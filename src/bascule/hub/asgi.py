@@ -1,20 +1,21 @@
 """The hub's ASGI app: the table of operations behind the door."""
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-
-from bascule.hub.api.endpoint import AdmittedRoute
+from bascule.hub.api.endpoint import AdmittedRequests
 from bascule.hub.door.access import Access
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.operation_table import operation_table
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import Receive, Scope, Send
 from bascule.hub.wire.headers import SecurityHeaders
 
 
-def asgi_app(hub: Hub) -> Starlette:
-    table = operation_table()
-    door = Middleware(Access, hub=hub, table=table, throttle=Throttle(hub.steady))
-    app = Starlette(routes=[AdmittedRoute(hub)], middleware=[Middleware(SecurityHeaders), door])
-    app.router.redirect_slashes = False
-    app.state.hub, app.state.table = hub, table
-    return app
+class HubApp:
+    """Headers around the door, the door around everything else."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub, self.table = hub, operation_table()
+        door = Access(AdmittedRequests(hub), hub, self.table, Throttle(hub.steady))
+        self._outermost = SecurityHeaders(door)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._outermost(scope, receive, send)

@@ -3,16 +3,14 @@
 import json
 import os
 import time
-from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from bascule.keeper.layout import ABOUT
 
 _MAX_WORDS = 4096  # characters of a command line that are kept
 
 
-@dataclass(frozen=True)
-class About:
+class About(NamedTuple):
     """`label` belongs to the client; the keeper returns it unchanged. `at` is the start time."""
 
     argv: tuple[str, ...] = ()
@@ -33,7 +31,7 @@ def describe(argv: list[bytes], cwd: bytes, label: str) -> About:
 
 
 def labelled(about: About, label: str) -> About:
-    return replace(about, label=label)
+    return about._replace(label=label)
 
 
 def save(folder: str, about: About) -> None:
@@ -41,7 +39,7 @@ def save(folder: str, about: About) -> None:
     draft = os.path.join(folder, ABOUT + ".new")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
-        json.dump(asdict(about), file, ensure_ascii=False)
+        json.dump(about._asdict(), file, ensure_ascii=False)
     os.replace(draft, os.path.join(folder, ABOUT))
 
 

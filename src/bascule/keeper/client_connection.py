@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from bascule.keeper.frames import FrameError, FrameReader, Message, encode
 from bascule.keeper.leftover import Leftover
@@ -24,14 +23,16 @@ _FLOOD_PAUSE = 0.006
 _REPLY_DELAY = 0.002
 
 
-@dataclass
 class _Sent:
-    ends: tuple[int, int] = (-1, -1)
-    storage: str | None = None
-    exit: Exit | None = None
-    sent_at: float = 0.0
-    since: float = 0.0  # the beginning of the moment in which `flow` was counted
-    flow: int = 0
+    """What a client was last told of a session."""
+
+    def __init__(self) -> None:
+        self.ends: tuple[int, int] = (-1, -1)
+        self.storage: str | None = None
+        self.exit: Exit | None = None
+        self.sent_at = 0.0
+        self.since = 0.0  # the beginning of the moment in which `flow` was counted
+        self.flow = 0
 
     def is_flood(self, now: float) -> bool:
         return self.flow > _FLOOD_BYTES and now - self.since < 2 * _FLOOD_WINDOW

@@ -3,7 +3,6 @@
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 from bascule.keeper.cage import cage_of
 from bascule.keeper.client_connection import ClientConnection, describe_exit
@@ -66,7 +65,7 @@ def _spawn(keeper: Keeper, _client: ClientConnection, message: Message) -> Messa
 
 def _spawn_caged(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     """An operation of its own: a keeper that is older than cages must refuse it, not start it without."""
-    session = keeper.spawn(replace(spawn_of(message), cage=cage_of(message)))
+    session = keeper.spawn(spawn_of(message)._replace(cage=cage_of(message)))
     return {"pid": session.leader.pid, "started": session.leader.started, "boot": keeper.boot}
 
 

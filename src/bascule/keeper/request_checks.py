@@ -3,8 +3,7 @@
 import os
 import re
 import signal
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from bascule.keeper.frames import Message
 
@@ -23,14 +22,12 @@ class Refused(Exception):
         self.code = code
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     cols: int
     rows: int
 
 
-@dataclass(frozen=True)
-class Cage:
+class Cage(NamedTuple):
     """What a process may reach, for `keeper.cage` to close it in.
 
     `rules`: letters of `landlock.RIGHTS` and a path each, "." being the checked working folder; None when the
@@ -41,8 +38,7 @@ class Cage:
     ports: tuple[int, ...] | None
 
 
-@dataclass(frozen=True)
-class SpawnRequest:
+class SpawnRequest(NamedTuple):
     session: str
     argv: list[bytes]
     env: dict[bytes, bytes]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bascule.keeper import about, procs
 from bascule.keeper.echo_priority import EchoPriority
@@ -19,8 +19,7 @@ from bascule.keeper.times import OutputTimes
 _HOLDERS_GRACE = 1.0
 
 
-@dataclass(frozen=True)
-class Exit:
+class Exit(NamedTuple):
     code: int | None
     signal: int | None
     lost: bool = False

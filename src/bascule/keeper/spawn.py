@@ -9,8 +9,7 @@ import signal
 import struct
 import sys
 import termios
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from bascule.keeper import cage
 from bascule.keeper.request_checks import Refused, Size, SpawnRequest
@@ -20,16 +19,14 @@ _F_SETPIPE_SZ = 1031
 _PIPE_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True)
-class ChildSettings:
+class ChildSettings(NamedTuple):
     """Process settings that the keeper changed for itself and restores in its children."""
 
     umask: int
     open_files: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(NamedTuple):
     """The keeper's descriptors of a process. A terminal's is duplicated, one for each direction."""
 
     pid: int

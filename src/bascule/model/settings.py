@@ -171,6 +171,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     node_url: str = ""
     """Address by which the other nodes of a hub on PostgreSQL reach this one, such as `http://10.0.0.5:3333`;
     empty means the address it listens on, or the one that the database sees."""
+    node_ca: str | None = None
+    """File of the certificates that other nodes may show at `https` addresses: self-signed ones, or
+    those of an authority; none means those that this machine trusts, and `tls_cert`."""
     host: str = "127.0.0.1"
     """Address to listen on; one that is not loopback needs TLS or `insecure_bind`."""
     port: int = 3333

@@ -4,7 +4,6 @@ Needs `desktop-notifier` (the extra `bascule[desktop]`), which is imported when 
 """
 
 import asyncio
-import html
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -63,8 +62,10 @@ async def _show(
     if _notifier is None:
         _notifier = kit.DesktopNotifier(app_name="Bascule")
     buttons = [kit.Button(title=name, on_pressed=_pressed(name, act)) for name, act in actions.items()]
+    from html import escape  # noqa: PLC0415 - its tables are half a megabyte
+
     # On Linux the body may hold markup; links and images that somebody wrote into a prompt stay text.
-    words = html.escape(body, quote=False) if sys.platform == "linux" else body
+    words = escape(body, quote=False) if sys.platform == "linux" else body
     await _notifier.send(title=title, message=words, buttons=buttons, timeout=round(seconds))
     if getattr(_notifier._backend, "interface", kit) is None:  # a missing service is only logged over there
         raise ConnectionError("no service on this desktop takes them")

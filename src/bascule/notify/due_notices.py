@@ -2,7 +2,7 @@
 
 A notice of a request is due once it has waited a moment (a rule may answer it at once), while nobody is at
 the page, and not in quiet hours. It is sent once; when the request is answered, a notice with the same tag
-takes its place.
+takes its place. A request that another node of the hub took in is due later, in case that node can't tell it.
 """
 
 from collections import deque
@@ -24,6 +24,7 @@ from bascule.notify.notice_words import (
 from bascule.store.base import Committed
 
 GRACE = 2.0  # seconds that a request waits before its notice: a rule, or somebody at the page, may answer
+TAKE_OVER = 3.0  # seconds more that the node which took a request in has to tell it, before another one does
 LOOK_AGAIN = 5.0  # seconds until a request that is held back is looked at again
 BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all that follow
 # A person did it, or the agent is being started again: no notice is needed.
@@ -64,10 +65,19 @@ class Decider:
         record = committed.record
         if record.found:
             return []
-        settled = [notice for one in committed.requests for notice in self._request(record, one)]
+        settled = self._requests(committed, self.grace)
         if committed.changed:
             self._session(record)
         return settled
+
+    def committed_elsewhere(self, committed: Committed) -> list[Notice]:
+        """The same for requests that another node took in. Other news of a session is told by that node."""
+        return [] if committed.record.found else self._requests(committed, self.grace + TAKE_OVER)
+
+    def untold(self, committed: Committed) -> None:
+        """These requests were open before this server started, and no node has told them."""
+        self._known -= {(one.session_id, one.request_id) for one in committed.requests}
+        self.committed_elsewhere(committed)
 
     def machine_away(self, device: str, name: str, running: int) -> None:
         self._soon.append(machine_notice(device, name, running, self._stamp()))
@@ -75,36 +85,55 @@ class Decider:
     def machine_back(self, device: str) -> Notice:
         return machine_notice(device, "", 0, self._stamp())
 
-    def due(self, *, looking: bool, quiet: bool) -> list[Notice]:
-        """The notices that are due now. Requests that are held back stay; other news is not sent later."""
+    def news(self, *, looking: bool, quiet: bool) -> list[Notice]:
+        """Notices of other things than requests, now or never."""
         soon, self._soon = self._soon, []
-        due = [] if looking or quiet else soon
+        return [] if looking or quiet else soon
+
+    def ready(self, *, looking: bool, quiet: bool) -> list[Key]:
+        """Requests to tell people now, by `told`. Those that are held back stay."""
         now = self._now()
-        for key, waiting in list(self._waiting.items()):
-            if waiting.due > now:
-                continue
-            if looking or quiet:
-                waiting.due = now + LOOK_AGAIN
-                continue
-            del self._waiting[key]
-            due += self._tell(key, waiting.notice)
-        return due
+        ready = [key for key, waiting in self._waiting.items() if waiting.due <= now]
+        if looking or quiet:
+            for key in ready:
+                self.later(key)
+            return []
+        return ready
+
+    def later(self, key: Key) -> None:
+        if key in self._waiting:
+            self._waiting[key].due = self._now() + LOOK_AGAIN
+
+    def told(self, key: Key) -> list[Notice]:
+        """The notice of a request that is ready; none when it was answered meanwhile."""
+        waiting = self._waiting.pop(key, None)
+        return [] if waiting is None else self._tell(key, waiting.notice)
+
+    def told_elsewhere(self, key: Key) -> None:
+        """Another node has told it, and will tell what became of it."""
+        if self._waiting.pop(key, None) is not None:
+            self._known.add(key)
 
     def next_due(self) -> float | None:
-        """When `due` has to be asked next; None: not before another commit."""
+        """When `news` and `ready` have to be asked next; None: not before another commit."""
         if self._soon:
             return self._now()
         return min((one.due for one in self._waiting.values()), default=None)
 
     # Requests
 
-    def _request(self, record: SessionRecord, request: RequestRecord) -> list[Notice]:
+    def _requests(self, committed: Committed, grace: float) -> list[Notice]:
+        return [
+            notice for one in committed.requests for notice in self._request(committed.record, one, grace)
+        ]
+
+    def _request(self, record: SessionRecord, request: RequestRecord, grace: float) -> list[Notice]:
         key = (request.session_id, request.request_id)
         if request.state == "open":
             if key not in self._sent and key not in self._many and key not in self._known:
                 notice = request_notice(record, request, self._stamp())
-                known = self._waiting.get(key)
-                self._waiting[key] = _Waiting(notice, known.due if known else self._now() + self.grace)
+                known, due = self._waiting.get(key), self._now() + grace
+                self._waiting[key] = _Waiting(notice, min(known.due, due) if known else due)
             return []
         self._known.discard(key)
         self._waiting.pop(key, None)

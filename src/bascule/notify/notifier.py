@@ -4,13 +4,14 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+from bascule.model.errors import StorageFailed
 from bascule.notify.book import NotifyBook
 from bascule.notify.channel_queue import LADDER, Failure, Health, Outbox
 from bascule.notify.channels import REPLACING, Channel
 from bascule.notify.delivery import Sender
-from bascule.notify.due_notices import Decider
+from bascule.notify.due_notices import Decider, Key
 from bascule.notify.notice import Notice
 from bascule.notify.page_activity import AtThePage
 from bascule.store.base import Committed
@@ -19,6 +20,7 @@ from bascule.store.protocols import HubStore
 log = logging.getLogger(__name__)
 
 MayDeny = Callable[[Channel], bool | None]  # None: the channel's grant no longer holds
+Claim = Callable[[str, str], Awaitable[bool]]  # whether this node is the one to tell people of a request
 
 
 class Notifier:
@@ -45,6 +47,7 @@ class Notifier:
         self._wake = asyncio.Event()
         self._deciding: asyncio.Task[None] | None = None
         self._stop_listening: Callable[[], None] = lambda: None
+        self.claim: Claim | None = None  # set where several nodes know of the same requests
 
     async def start(self) -> None:
         self.decider.seed(await self._store.open_requests())
@@ -103,13 +106,27 @@ class Notifier:
         if self.decider.next_due() is not None:
             self._wake.set()
 
+    def asked_elsewhere(self, committed: Committed) -> None:
+        """Another node took in what these requests are, or what became of them."""
+        for notice in self.decider.committed_elsewhere(committed):
+            self.dispatch(notice)
+        self._wake.set()
+
+    def untold(self, committed: Committed) -> None:
+        """Requests that were open before the start, of which no node has told anybody."""
+        self.decider.untold(committed)
+        self._wake.set()
+
     async def _decide(self) -> None:
         while True:
             self._wake.clear()
             now = time.localtime(self._clock())
             quiet = self.book.now.quiet.holds(now.tm_hour * 60 + now.tm_min)
-            for notice in self.decider.due(looking=self.present.somebody, quiet=quiet):
+            looking = self.present.somebody
+            for notice in self.decider.news(looking=looking, quiet=quiet):
                 self.dispatch(notice)
+            for key in self.decider.ready(looking=looking, quiet=quiet):
+                await self._tell(key)
             due = self.decider.next_due()
             wait = None if due is None else max(0.05, due - self._steady())
             try:
@@ -117,6 +134,19 @@ class Notifier:
                     await self._wake.wait()
             except TimeoutError:
                 continue
+
+    async def _tell(self, key: Key) -> None:
+        try:
+            is_ours = self.claim is None or await self.claim(*key)
+        except StorageFailed:
+            self.decider.later(key)  # nobody knows whether another node has told it
+            return
+        if not is_ours:
+            log.info("another node has told people of request %s of %s", key[1], key[0])
+            self.decider.told_elsewhere(key)
+            return
+        for notice in self.decider.told(key):
+            self.dispatch(notice)
 
     # Sending
 

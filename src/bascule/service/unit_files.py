@@ -1,6 +1,5 @@
 """The text of each file that a service consists of: systemd unit, LaunchAgent, desktop entry. Pure."""
 
-import plistlib
 import re
 from collections.abc import Mapping, Sequence
 
@@ -78,6 +77,8 @@ def agent_plist(argv: Sequence[str], environment: Mapping[str, str], log: str) -
         "StandardOutPath": "/dev/null",
         "StandardErrorPath": log,
     }
+    import plistlib  # noqa: PLC0415 - with its XML parser, of no use for a start on Linux
+
     return plistlib.dumps(properties)
 
 

@@ -20,6 +20,7 @@ class Checkpointer:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._unfolded = 0
+        self.asked = self.finished = 0  # checkpoints
         self._commands: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="store checkpointer", daemon=True)
         self._thread.start()
@@ -29,6 +30,7 @@ class Checkpointer:
         self._unfolded += size
         if self._unfolded >= EVERY_BYTES:
             self._unfolded = 0
+            self.asked += 1
             self._commands.put(True)
 
     def close(self) -> None:
@@ -42,6 +44,7 @@ class Checkpointer:
             except sqlite3.Error as error:
                 # Nothing is lost, the log keeps it all; the writer's own checkpoint meets the fault too.
                 log.debug("checkpoint put off: %s", error)
+            self.finished += 1
 
     def _checkpoint(self) -> None:
         # Only a file that is there: an empty one in place of one that was removed would hide the loss.

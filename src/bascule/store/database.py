@@ -76,7 +76,13 @@ class DatabaseStore(DatabaseReads):
 
     def append(self, batch: Batch) -> "asyncio.Future[None]":
         promise: asyncio.Future[None] = self._loop.create_future()
-        self._put(AppendStep(promise, batch), promise)
+        step = AppendStep(promise, batch)
+        outcome = self._writer.commit_here(step) if self._closing is None else None
+        if outcome is None:
+            self._put(step, promise)
+        else:
+            # Its owner has not got the promise yet, and listeners may ask for more.
+            self._loop.call_soon(self._deliver, outcome)
         return promise
 
     def transact(self, work: Callable[[Transaction], T], *, sync: bool = True) -> "asyncio.Future[T]":
@@ -174,6 +180,7 @@ class DatabaseStore(DatabaseReads):
         self._loop.call_soon_threadsafe(self._deliver, outcome)
 
     def _deliver(self, outcome: Outcome) -> None:
+        self._writer.delivered(len(outcome.steps))
         before, self._problem = self.storage_problem, outcome.problem
         if self.storage_problem != before:
             for changed in list(self._storage_watchers.values()):

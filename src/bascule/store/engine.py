@@ -14,8 +14,13 @@ class Engine(Protocol):
     @property
     def connection(self) -> Connection: ...
 
-    def prepare(self, full_sync: bool) -> None:
-        """Called before a transaction begins; with `full_sync` its commit must survive a power cut.
+    def is_quick(self) -> bool:
+        """Whether a small commit that need not survive a power cut would wait for nothing outside memory."""
+        ...
+
+    def prepare(self, full_sync: bool, *, patient: bool = True) -> None:
+        """Called before a transaction begins; with `full_sync` its commit must survive a power cut. One that
+        is not `patient` fails at once where it would have to wait for another process.
 
         Raises `StorageFailed` when what would be written could not be found again.
         """

@@ -33,8 +33,9 @@ MAX_LAG_EVENTS = 512  # a longer tail is folded in parts
 MAX_LAG_BYTES = 256 * 1024
 # A text that is still open is written anew with each part, so the parts of a long one grow with it.
 MAX_TEXT_LAG_EVENTS = 4096
-PIECE_BYTES = 128  # of a text, about
+PIECE_BYTES = 64  # of a text, about
 PART_BYTES = 512 * 1024  # about as much as is folded at a time, unless its events are small
+TEXT_TIMES = 4  # that the log of a text may be as long as what is folded of it
 SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
@@ -220,7 +221,8 @@ class SessionState:
 
     @property
     def lags_far(self) -> bool:
-        return len(self._tail) >= self._most_events or self._tail_bytes >= max(MAX_LAG_BYTES, self._open_text)
+        most_bytes = max(MAX_LAG_BYTES, TEXT_TIMES * self._open_text)
+        return len(self._tail) >= self._most_events or self._tail_bytes >= most_bytes
 
     @property
     def _most_events(self) -> int:
@@ -233,7 +235,7 @@ class SessionState:
     def fold(self) -> FoldedEntries:
         """Bring the entries up to the head of the log, or nearer to it."""
         length = len(self._tail)
-        fitting = length * max(PART_BYTES, self._open_text) // max(1, self._tail_bytes)
+        fitting = length * max(PART_BYTES, TEXT_TIMES * self._open_text) // max(1, self._tail_bytes)
         most = max(1, min(self._most_events, fitting))
         part = self._tail[:most]
         del self._tail[:most]

@@ -8,6 +8,7 @@ from bascule.model.errors import StorageFailed
 from bascule.store.base import Committed
 from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
 from bascule.store.heads import AUDIT, Heads
+from bascule.store.health import BUSY_SECONDS
 from bascule.store.lock import Lock
 from bascule.store.sqlite_errors import in_our_words, storage_fault
 
@@ -27,9 +28,20 @@ class SqliteEngine:
         self.full_sync: bool | None = None
         connection.execute(f"PRAGMA wal_autocheckpoint = {BACKSTOP_PAGES:d}")
         self._checkpointer = Checkpointer(path)
+        self._settled = 0  # checkpoints after which a patient commit has begun
+        self._patient = True
 
-    def prepare(self, full_sync: bool) -> None:
+    def is_quick(self) -> bool:
+        """The first commit after a checkpoint begins the log anew, and waits for the disk with its header."""
+        return self._settled == self._checkpointer.asked
+
+    def prepare(self, full_sync: bool, *, patient: bool = True) -> None:
         """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
+        if patient:
+            self._settled = self._checkpointer.finished
+        if patient != self._patient:
+            self.connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000 if patient else 0:d}")
+            self._patient = patient
         if full_sync != self.full_sync:
             self.connection.execute(f"PRAGMA synchronous = {'FULL' if full_sync else 'NORMAL'}")
             self.full_sync = full_sync

@@ -134,6 +134,11 @@ class Transaction:
         if batch.reply is not None:
             self._keep_reply(batch.reply)
 
+    def is_at_hand(self, session_id: str) -> bool:
+        """Whether a few rows of this session cost no more than themselves: it is in memory, and no folding
+        that was put off may fall due."""
+        return session_id in self._sessions and not self._unfolded
+
     def forget(self, session_id: str) -> None:
         """Drop what is kept in memory of a session: its rows are being deleted, or were not written."""
         self._sessions.pop(session_id, None)

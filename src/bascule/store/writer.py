@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -22,6 +22,11 @@ MAX_GROUP_STEPS = 1024
 MAX_GROUP_EVENTS = 2048  # longer ones would keep the interpreter from the event loop
 MAX_GROUP_BYTES = 4 * 1024 * 1024
 PROBE_SECONDS = 0.25  # between looks at a disk that would not take more
+# What is committed on the event loop's thread, in no more than a fraction of a millisecond.
+MAX_HERE_EVENTS = 4
+MAX_HERE_BYTES = 16 * 1024
+SLOW_SECONDS = 0.02  # a commit there that took longer: something holds up the disk
+REST_SECONDS = 1.0  # in which every commit is the writer's own after that
 PAGE_BYTES = 4096
 
 
@@ -41,6 +46,7 @@ class RowsStep(Step):
     def __init__(self, promise: "asyncio.Future[Any]", sync: bool, session_id: str) -> None:
         super().__init__(promise, sync)
         self.session_id = session_id
+        self.prepared = False
         self.bodies: list[bytes] = []
         self.size = 0
 
@@ -104,7 +110,12 @@ class Outcome(Struct):
 
 
 class Writer:
-    """The only one that writes. `report` is called on its thread, once for each group."""
+    """The only one that writes. `report` is called on its thread, once for each group.
+
+    One small step may be committed by the event loop's own thread (`commit_here`), which saves two switches
+    between threads. Only that thread puts steps, so while nothing it put is undelivered, the writer's thread
+    waits for the queue and has no part in the database.
+    """
 
     def __init__(
         self,
@@ -120,13 +131,51 @@ class Writer:
         self._transaction = Transaction(engine.connection, clock)
         self._problem = problem
         self._probed_at = 0.0
+        self._undelivered = 0  # steps that were put; counted by the loop's thread alone
+        self._not_here_before = 0.0
         self.sync_rows = 0  # how many are notified of rows only once these are on the disk
         self._ended: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
 
     def put(self, step: Step) -> None:
+        self._undelivered += 1
         self._queue.put(step)
+
+    def delivered(self, steps: int) -> None:
+        """So many of the steps that were put, or committed here, have been reported to their owners."""
+        self._undelivered -= steps
+
+    def commit_here(self, step: AppendStep) -> Outcome | None:
+        """Commit a small step on the caller's thread. None when it has to be `put` instead: it is too large,
+        might have to wait for the disk, or would overtake another one."""
+        if self._undelivered or self._problem or not self._is_small(step.batch):
+            return None
+        began = monotonic()
+        if began < self._not_here_before or not self._engine.is_quick():
+            return None
+        self._prepare(step)
+        if step.error is not None or step.size > MAX_HERE_BYTES:
+            return None
+        try:
+            committed = self._commit([step], patient=False)
+        except Exception as error:  # noqa: BLE001 - the writer's thread tries again, and deals with faults
+            self._undo(error)
+            step.error = None
+            return None
+        self._undelivered += 1
+        outcome = Outcome([step], committed, None, self._transaction.take_owed())
+        self._engine.wrote(_bytes_in(outcome.steps))
+        if monotonic() - began > SLOW_SECONDS:
+            self._not_here_before = began + REST_SECONDS
+        return outcome
+
+    def _is_small(self, batch: Batch) -> bool:
+        """Whether it only adds a few rows to a log whose session is in memory."""
+        few = 0 < len(batch.events) <= MAX_HERE_EVENTS
+        more = batch.driver_state is not None or batch.writes or batch.delivered or batch.audit or batch.reply
+        synced = batch.sync or self.sync_rows
+        return few and not more and not synced and self._transaction.is_at_hand(batch.session_id)
 
     def close(self) -> Future[None]:
         """Write what is queued and close the database."""
@@ -155,8 +204,8 @@ class Writer:
             before = self._audited
             committed = self._commit_group(group)
             owed, audited = self._transaction.take_owed(), self._audited != before
-            self._report(Outcome(group, committed, self._problem, owed, audited))
             self._engine.wrote(_bytes_in(group))
+            self._report(Outcome(group, committed, self._problem, owed, audited))
         return go_on
 
     def _gather(self, step: Step | None) -> tuple[list[Step], bool]:
@@ -165,7 +214,8 @@ class Writer:
         while step is not None:
             group.append(step)
             if isinstance(step, RowsStep):
-                self._prepare(step)
+                if not step.prepared:
+                    self._prepare(step)
                 size, events = size + step.size, events + len(step.bodies)
             if len(group) >= MAX_GROUP_STEPS or events >= MAX_GROUP_EVENTS or size >= MAX_GROUP_BYTES:
                 return group, True
@@ -176,6 +226,7 @@ class Writer:
         return group, False
 
     def _prepare(self, step: RowsStep) -> None:
+        step.prepared = True
         try:
             step.prepare()
         except Exception as error:  # noqa: BLE001 - its owner gets it; the others go on
@@ -219,10 +270,10 @@ class Writer:
             committed += self._commit_group([step])
         return committed
 
-    def _commit(self, steps: list[Step]) -> list[Committed]:
+    def _commit(self, steps: Sequence[Step], *, patient: bool = True) -> list[Committed]:
         if not steps:
             return []
-        self._begin(any(step.sync for step in steps) or self._adds_rows_to_sync(steps))
+        self._begin(any(step.sync for step in steps) or self._adds_rows_to_sync(steps), patient)
         for step in steps:
             if isinstance(step, RowsStep):
                 try:
@@ -237,13 +288,13 @@ class Writer:
         self._audited = audited if audited is not None else self._audited
         return committed
 
-    def _adds_rows_to_sync(self, steps: list[Step]) -> bool:
+    def _adds_rows_to_sync(self, steps: Sequence[Step]) -> bool:
         return self.sync_rows > 0 and any(
             isinstance(step, AppendStep) and (step.bodies or step.batch.audit) for step in steps
         )
 
-    def _begin(self, full_sync: bool) -> None:
-        self._engine.prepare(full_sync)
+    def _begin(self, full_sync: bool, patient: bool) -> None:
+        self._engine.prepare(full_sync, patient=patient)
         self._transaction.begin()
         unchanged = self._engine.renewed()
         if unchanged is not None:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from starlette.types import Receive, Scope, Send
-
 from bascule.hub.api.operation import Operation
 from bascule.hub.live.positions import Reason
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import Receive, Scope, Send
 from bascule.model.commands import Actor, Command
 from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant

@@ -5,9 +5,6 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, to_builtins
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
-from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import convert, header, json_object, query_object
@@ -18,6 +15,8 @@ from bascule.hub.api.socket_messages import device_of
 from bascule.hub.door.access import Admitted
 from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import Message, Receive, Scope, Send
+from bascule.hub.wire.response import Response
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Done
 from bascule.model.errors import BasculeError, InvalidInput
@@ -29,16 +28,13 @@ log = logging.getLogger("bascule.hub")
 KEY_LENGTH = 200
 
 
-class AdmittedRoute(BaseRoute):
-    """The only route: it runs the operation that a request was admitted to. The door has found it already."""
+class AdmittedRequests:
+    """Runs the operation that a request was admitted to. The door has found it already."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        return Match.FULL, {}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         admitted: Admitted = scope["bascule.admitted"]
         begun = False
 

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 import msgspec
-from starlette.responses import Response, StreamingResponse
 
 from bascule.hub.api.export_blocks import Block, Section, section_of
 from bascule.hub.api.export_secrets import hide_in, keeps_secrets
 from bascule.hub.api.export_words import facts, one_line
 from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
+from bascule.hub.wire.response import Response, StreamedResponse
 from bascule.model.codec import encode
 from bascule.model.entries import AnyEntry
 from bascule.model.records import SessionRecord
@@ -35,7 +35,7 @@ def export_answer(
 ) -> Response:
     parts = {"markdown": _markdown, "html": _html, "json": _json}[form]
     disposition = "inline" if show else "attachment"
-    return StreamingResponse(
+    return StreamedResponse(
         _written(parts(hub, record), keep),
         headers={
             "content-disposition": f'{disposition}; filename="{file_name(record, form)}"',

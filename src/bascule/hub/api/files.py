@@ -1,7 +1,6 @@
 """One session's files and changes, and its transcript as a file."""
 
 import msgspec
-from starlette.responses import Response
 
 from bascule.api.bodies import ExportQuery, SessionBody
 from bascule.api.folder_answers import ChangedFile, Changes
@@ -10,6 +9,7 @@ from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.roles import Forbidden, allows
+from bascule.hub.wire.response import Response
 from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
 from bascule.policy.own_plans import is_own_plan
 from bascule.store.base import Edited

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.types import Receive
 
+from bascule.hub.wire.asgi_types import Receive
 from bascule.model.errors import CallerError, InvalidInput
 from bascule.model.fields import MAX_TEXT
 from bascule.model.validation import in_words, too_long

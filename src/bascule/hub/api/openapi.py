@@ -5,12 +5,12 @@ from functools import cache
 from typing import Any, cast
 
 import msgspec
-from starlette.responses import Response
 
 from bascule import __version__
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Empty, Operation, Table
 from bascule.hub.api.responses import JsonAnswer
+from bascule.hub.wire.response import Response
 from bascule.model.commands import Done
 
 REF = "#/components/schemas/{name}"

@@ -1,7 +1,6 @@
 """JSON responses: one shape for every error, and the table from error code to HTTP status."""
 
-from starlette.responses import Response
-
+from bascule.hub.wire.response import Response
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, Field, Refusal
 

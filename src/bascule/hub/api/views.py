@@ -1,5 +1,7 @@
 """Makes the API's answers from the hub's records."""
 
+from operator import attrgetter
+
 from msgspec import structs
 
 from bascule.api.grant_answers import GrantView
@@ -10,15 +12,20 @@ from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.grants import Grant
 
+# A view begins with the fields of its record, but for the one that it declares anew.
+_of_record = attrgetter(*(name for name in SessionRecord.__struct_fields__ if name != "model"))
+
 
 def session_view(record: SessionRecord) -> SessionView:
+    """Made for each row of a list, on the loop: by position, which takes a third of the time."""
     return SessionView(
+        *_of_record(record),
+        model=record.model,
         id=record.session_id,
         status=chat_status(record.phase, record.end_reason),
         created=record.created_at,
         last_active=record.updated_at,
         cli_type=record.agent,
-        **structs.asdict(record),
     )
 
 

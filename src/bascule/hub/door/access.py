@@ -3,9 +3,6 @@
 import logging
 from dataclasses import dataclass
 
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from bascule.hub.api.intake import ClientGone, header, read_body
 from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
@@ -17,6 +14,8 @@ from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import ASGIApp, Receive, Scope, Send
+from bascule.hub.wire.response import Response
 from bascule.model.errors import BasculeError, Field, Refusal
 from bascule.model.faults import report
 from bascule.store.grants import Grant
@@ -184,6 +183,5 @@ def _tell_connection(scope: Scope) -> None:
 async def _turn_away(no: Turned, scope: Scope, receive: Receive, send: Send) -> None:
     headers = {"connection": "close", **(no.headers or {})} if no.status in (413, 415) else no.headers
     answer = error_answer(no.refusal, headers) if no.refusal else Response(b"", no.status, headers)
-    answer.status_code = no.status
-    # For a WebSocket, Starlette's Response speaks the denial extension by itself.
+    answer.status = no.status
     await answer(scope, receive, send)

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Collection
 
-from starlette.types import Scope
+from bascule.hub.wire.asgi_types import Scope
 
 
 def address_of(scope: Scope, proxies: Collection[str]) -> str:

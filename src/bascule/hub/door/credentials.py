@@ -4,9 +4,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
-from starlette.types import Scope
 
 from bascule.hub.api.intake import decode_json
+from bascule.hub.wire.asgi_types import Scope
 from bascule.model.errors import InvalidInput
 
 SECRET_FIELDS = ("token", "ticket")

@@ -1,9 +1,8 @@
 """What a refused browser is shown: what became of its key and, on this machine, the command for a new one."""
 
-from starlette.types import Scope
-
 from bascule.hub.api.intake import header
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import Scope
 from bascule.model.codec import timestamp
 from bascule.model.errors import Field
 from bascule.model.loopback import is_loopback

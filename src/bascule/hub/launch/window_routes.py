@@ -6,17 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
-
-from starlette.responses import Response
-from starlette.types import Receive, Scope
 
 from bascule.hub.api.intake import LARGE, header, read_body
 from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.page.web_files import TYPES
+from bascule.hub.wire.asgi_types import Receive, Scope
+from bascule.hub.wire.response import Response
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import WINDOW, answer_headers
 from bascule.launch.idempotent import IdempotentLaunches
@@ -99,9 +97,7 @@ class WindowRoutes:
         offered = "trust session" if self._workbench else ""
         page = _text("window/window.html").replace("{token}", self._tokens.issue())
         headers = {"Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "unsafe-none"}
-        return Response(
-            page.replace("{offered}", escape(offered)), headers=headers, media_type=TYPES[".html"]
-        )
+        return Response(page.replace("{offered}", offered), headers=headers, media_type=TYPES[".html"])
 
     async def _post(self, path: str, scope: Scope, body: bytes) -> Response:
         fields = fields_of(body)

@@ -19,7 +19,7 @@ from bascule.model.faults import report
 from bascule.store.base import Committed
 from bascule.store.grants import Grant
 from bascule.store.postgres.bus import Bus, Wake
-from bascule.store.postgres.node_rows import Attachment, NodeRows, Picture
+from bascule.store.postgres.node_rows import Attachment, NodeRows, Picture, request_claim
 from bascule.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
@@ -81,15 +81,28 @@ class Cluster:
 
     async def join(self, hub: "Hub") -> None:
         self._hub = hub
-        self._far = FarCommits(self._store, hub.feed, self._spawn)
+        self._far = FarCommits(self._store, hub.feed, hub.notifier.asked_elsewhere, self._spawn)
         hub.switchboard.on_hello(self._attached)
         hub.switchboard.on_gone(self._detached)
         hub.presence.send_to_others = self._send_presence
+        hub.notifier.claim = self.rows.claim_request
         hub.notifier.present.changed = lambda: self.send(AtThePage(hub.notifier.present.here))
+        await self._far.begin()
         self._store.listen(self._committed)
         self._spawn(self._bus.run(), "bus")
         self._spawn(self._repeat_presence(), "presence for other nodes")
         await self._first_look.wait()
+        self._spawn(self._take_over(), "requests that nobody was told of")
+
+    async def _take_over(self) -> None:
+        """A node may have died before it told people of a request, and none was there to notice."""
+        claims = {
+            request_claim(one.session_id, one.request_id): one for one in await self._store.open_requests()
+        }
+        for claim in claims.keys() - await self.rows.claimed(list(claims)):
+            record = await self._store.session(claims[claim].session_id)
+            if record is not None:
+                self._hub.notifier.untold(Committed(record, [], [claims[claim]]))
 
     async def close(self) -> None:
         self._is_leaving = True
@@ -123,7 +136,9 @@ class Cluster:
 
     def _committed(self, committed: Committed) -> None:
         if committed.rows:
-            self._bus.moved(committed.record.session_id, committed.rows[-1].seq)
+            self._far.committed(committed.requests)
+            changed = [one.request_id for one in committed.requests]
+            self._bus.moved(committed.record.session_id, committed.rows[-1].seq, changed)
 
     def replaced(self, session_id: str) -> None:
         """The log of a session that is imported here was begun again."""
@@ -134,7 +149,7 @@ class Cluster:
             self._spawn(self._far.everything(), "catch up with other nodes")
         for session_id in wake.replaced:
             self._spawn(self._hub.feed.begun_again(session_id), f"begin {session_id} again")
-        self._far.moved(wake.sessions)
+        self._far.moved(wake.sessions, wake.requests)
         if wake.books or wake.everything:
             self._bus.look_soon()
 

@@ -1,14 +1,14 @@
-"""What other nodes commit, for the pages of this one: rows for those who watch, records for lists.
+"""What other nodes commit, for the pages of this one: rows for those who watch, records for lists, requests.
 
-A wake only names sessions; what is new is read here, once for all pages.
+A wake only names sessions and requests; what is new is read here, once for all pages.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bascule.hub.live.feed import Feed
-from bascule.model.errors import BasculeError
+from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed
 from bascule.store.connection import Connection
@@ -21,28 +21,51 @@ AT_ONCE = 4  # sessions that are read side by side
 HEADS_AT_ONCE = 200
 MAX_KNOWN = 5000
 HEADS = "SELECT session_id, max(seq) FROM events WHERE session_id IN ({}) GROUP BY session_id"
-REQUESTS = """
-SELECT request_id, state FROM requests WHERE session_id = ? ORDER BY seq DESC LIMIT 50
-"""
+OPEN_REQUESTS = "SELECT session_id, request_id FROM requests WHERE state = 'open'"
+
+Key = tuple[str, str]  # a session and one of its requests
 
 
 class FarCommits:
-    """`spawn` makes a task that ends with the server."""
+    """`asked` hears of requests that other nodes took in; `spawn` makes a task that ends with the server."""
 
-    def __init__(self, store: HubDatabase, feed: Feed, spawn: Callable[..., "asyncio.Task[None]"]) -> None:
-        self._store, self._feed, self._spawn = store, feed, spawn
-        self._moved: dict[str, int] = {}  # sessions that have to be read on
+    def __init__(
+        self,
+        store: HubDatabase,
+        feed: Feed,
+        asked: Callable[[Committed], None],
+        spawn: Callable[..., "asyncio.Task[None]"],
+    ) -> None:
+        self._store, self._feed, self._asked, self._spawn = store, feed, asked, spawn
+        self._moved: set[str] = set()  # sessions that have to be read on
         self._reading: set[str] = set()
         self._records: set[str] = set()  # whose record is read in a moment
-        self._requests: dict[str, dict[str, str]] = {}  # the state of each that was open when last seen
+        self._being_read: set[str] = set()
         self._known: dict[str, SessionRecord] = {}
+        self._open: set[Key] = set()  # requests of all nodes, as they were when last seen
+        self._changed: dict[str, set[str]] = {}  # requests that have to be read
 
-    def moved(self, sessions: dict[str, int]) -> None:
+    async def begin(self) -> None:
+        """What is open now is no news."""
+        self._open = await self._store.query(_open_requests)
+
+    def committed(self, requests: Iterable[RequestRecord]) -> None:
+        """This node has committed them, and told its pages."""
+        for one in requests:
+            self._seen(one)
+
+    def _seen(self, request: RequestRecord) -> None:
+        key = (request.session_id, request.request_id)
+        (self._open.add if request.state == "open" else self._open.discard)(key)
+
+    def moved(self, sessions: dict[str, int], requests: Mapping[str, Sequence[str]] | None = None) -> None:
         watched = set(self._feed.watched())
+        for session_id, changed in (requests or {}).items():
+            self._changed.setdefault(session_id, set()).update(changed)
         for session_id, seq in sessions.items():
             self._feed.moved(session_id, seq)
             if session_id in watched:
-                self._moved[session_id] = seq
+                self._moved.add(session_id)
             self._record_soon(session_id)
         self._read()
 
@@ -51,7 +74,7 @@ class FarCommits:
             if len(self._reading) >= AT_ONCE:
                 return
             if session_id not in self._reading:
-                del self._moved[session_id]
+                self._moved.discard(session_id)
                 self._reading.add(session_id)
                 self._spawn(self._read_on(session_id), f"read on {session_id}")
 
@@ -64,56 +87,50 @@ class FarCommits:
             self._reading.discard(session_id)
             self._read()
 
-    # Records, for lists
+    # Records and requests, for lists
 
     def _record_soon(self, session_id: str) -> None:
         self._feed.records.forget(session_id)
-        if self._feed.listeners and session_id not in self._records:
+        is_wanted = bool(self._feed.listeners) or session_id in self._changed
+        if is_wanted and session_id not in self._records:
             self._records.add(session_id)
             wait = RECORD_SECONDS if session_id in self._known else 0.0
             asyncio.get_running_loop().call_later(wait, self._read_record, session_id)
 
     def _read_record(self, session_id: str) -> None:
-        self._spawn(self._record(session_id), f"record of {session_id}")
+        """One after the other: what was read first must not be told last."""
+        if session_id in self._being_read:
+            asyncio.get_running_loop().call_later(RECORD_SECONDS, self._read_record, session_id)
+            return
+        self._records.discard(session_id)
+        self._being_read.add(session_id)
+        task = self._spawn(self._record(session_id), f"record of {session_id}")
+        task.add_done_callback(lambda _: self._being_read.discard(session_id))
 
     async def _record(self, session_id: str) -> None:
-        self._records.discard(session_id)
+        changed = self._changed.pop(session_id, set())
         try:
             record = await self._store.session(session_id)
             if record is None or record.found:
                 return
             is_new = session_id not in self._known and record.seq < 50
             rows = await self._store.read(session_id, 0, 1) if is_new else []
-            requests = await self._changed_requests(record)
+            found = [await self._store.request(session_id, one) for one in sorted(changed)]
         except BasculeError as error:
             log.info("session %s can't be read: %s", session_id, error.message)
+            if isinstance(error, StorageFailed):  # the next look reads them
+                self._changed.setdefault(session_id, set()).update(changed)
             return
         self._known.pop(session_id, None)
         self._known[session_id] = record
         if len(self._known) > MAX_KNOWN:
             self._known.pop(next(iter(self._known)))
-        self._feed.committed_elsewhere(Committed(record, rows, requests, True, True))
-
-    async def _changed_requests(self, record: SessionRecord) -> list[RequestRecord]:
-        """Those that are open now, and those that were when this session was last looked at."""
-        before = self._requests.get(record.session_id, {})
-        if not before and not record.open_requests:
-            return []
-
-        def read(connection: Connection) -> dict[str, str]:
-            return dict(connection.execute(REQUESTS, (record.session_id,)).fetchall())
-
-        states = await self._store.query(read)
-        self._requests[record.session_id] = {one: "open" for one, state in states.items() if state == "open"}
-        if not self._requests[record.session_id]:
-            del self._requests[record.session_id]
-        changed = [
-            one
-            for one, state in states.items()
-            if (state == "open" and one not in before) or (state != "open" and one in before)
-        ]
-        found = [await self._store.request(record.session_id, one) for one in changed]
-        return [one for one in found if one is not None]
+        requests = [one for one in found if one is not None]
+        self.committed(requests)
+        committed = Committed(record, rows, requests, True, True)
+        self._feed.committed_elsewhere(committed)
+        if requests:
+            self._asked(committed)
 
     # Without a wake
 
@@ -124,6 +141,15 @@ class FarCommits:
             heads = await self._store.query(_heads(watched[start : start + HEADS_AT_ONCE]))
             behind = {name: seq for name, seq in heads.items() if self._feed.lacks(name, seq)}
             self.moved(behind)
+        await self._look_at_requests()
+
+    async def _look_at_requests(self) -> None:
+        """Those that were opened or settled without a wake, or by a node that names none in its wakes."""
+        before, self._open = self._open, await self._store.query(_open_requests)
+        for session_id, request_id in before ^ self._open:
+            self._changed.setdefault(session_id, set()).add(request_id)
+        for session_id in list(self._changed):
+            self._record_soon(session_id)
 
     async def everything(self) -> None:
         """Nobody knows what was missed."""
@@ -138,3 +164,7 @@ def _heads(names: Iterable[str]) -> Callable[[Connection], dict[str, int]]:
     values = tuple(names)
     statement = HEADS.format(", ".join("?" for _ in values))
     return lambda connection: dict(connection.execute(statement, values).fetchall())
+
+
+def _open_requests(connection: Connection) -> set[Key]:
+    return {(session_id, request_id) for session_id, request_id in connection.execute(OPEN_REQUESTS)}

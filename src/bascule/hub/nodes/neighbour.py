@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -31,6 +32,7 @@ from bascule.model.errors import DeviceOffline, Refused
 
 if TYPE_CHECKING:
     from bascule.hub.services import Hub
+    from bascule.model.settings import Settings
 
 log = logging.getLogger("bascule.hub")
 
@@ -56,6 +58,8 @@ class Neighbour:
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._more = asyncio.Event()
         self.is_connected = False
+        self._where = (node, url)
+        self._refused = ""  # why there is no secure connection, as was said last
         self._task = asyncio.create_task(self._run(), name=f"node {node}")
 
     async def close(self) -> None:
@@ -134,16 +138,31 @@ class Neighbour:
             try:
                 await self._serve(await self._open())
                 wait = RETRY_LEAST
+            except ssl.SSLError as error:
+                self._distrust(str(error))
             except (OSError, TimeoutError, InvalidHandshake, InvalidURI, ConnectionClosed) as error:
-                log.info("node %s at %s: %s", self.node, self.url, error)
+                log.info("node %s at %s: %s", *self._where, error)
+            except ValueError as error:
+                log.warning("node %s at %s sent what is no message between nodes: %s", *self._where, error)
             await asyncio.sleep(wait * (0.5 + random.random()))
             wait = min(wait * 2, RETRY_MOST)
 
+    def _distrust(self, why: str) -> None:
+        """Said once: it is tried again all the time."""
+        if self._refused != why:
+            self._refused = why
+            log.warning(
+                "node %s at %s: no secure connection (%s). When its certificate is not trusted here, name "
+                "it, or its authority's, by node_ca",
+                *(*self._where, why),
+            )
+
     async def _open(self) -> ClientConnection:
         parts = urlsplit(self.url)
-        scheme = "wss" if parts.scheme == "https" else "ws"
+        is_secure = parts.scheme == "https"
         return await connect(
-            urlunsplit((scheme, parts.netloc, "/ws/node", "", "")),
+            urlunsplit(("wss" if is_secure else "ws", parts.netloc, "/ws/node", "", "")),
+            ssl=await asyncio.to_thread(trusted, self._hub.settings) if is_secure else None,
             additional_headers={"Authorization": f"Bearer {self._key}", NODE_HEADER: self._own},
             subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
             compression=None,
@@ -205,3 +224,13 @@ class Neighbour:
                         self._dirty.pop(device, None)
                     for one in messages:
                         await connection.send(enclose(device, one))
+
+
+def trusted(settings: "Settings") -> ssl.SSLContext:
+    """The certificates that other nodes may show. Read for each connection: files are renewed."""
+    if settings.node_ca is not None:
+        return ssl.create_default_context(cafile=settings.node_ca)
+    context = ssl.create_default_context()
+    if settings.tls_cert is not None:
+        context.load_verify_locations(settings.tls_cert)
+    return context

@@ -1,0 +1,3 @@
+from bascule.hub.wire.without_command_line import import_uvicorn
+
+import_uvicorn()

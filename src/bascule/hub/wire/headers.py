@@ -1,6 +1,6 @@
 """Security headers of every response."""
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from bascule.hub.wire.asgi_types import ASGIApp, Message, Receive, Scope, Send
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; style-src 'self'; "

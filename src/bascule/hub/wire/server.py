@@ -5,11 +5,11 @@ import socket
 from collections.abc import Generator
 
 import uvicorn
-from starlette.applications import Starlette
-from starlette.types import ASGIApp
 
+from bascule.hub.asgi import HubApp
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
+from bascule.hub.wire.asgi_types import ASGIApp
 from bascule.hub.wire.certificates import Certificates
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
 from bascule.hub.wire.http_protocol import BoundedHttp
@@ -39,9 +39,9 @@ def bind(settings: Settings) -> socket.socket:
 class HubServer(uvicorn.Server):
     """Serves on sockets that are handed in; the caller handles signals and calls `stop`."""
 
-    def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
+    def __init__(self, app: HubApp, settings: Settings, limits: WireLimits | None = None) -> None:
         self.connections = ConnectionCounter(limits or WireLimits())
-        self._hub: Hub = app.state.hub
+        self._hub: Hub = app.hub
         super().__init__(wire_config(app, self.connections, settings))
 
     def stop(self) -> None:

@@ -7,7 +7,7 @@ a sign, so it is asked something every second; once it is there again, everybody
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -40,6 +40,7 @@ class Wake(Struct, omit_defaults=True):
     books: list[str] = []
     replaced: list[str] = []  # sessions whose log was begun again
     everything: bool = False
+    requests: dict[str, list[str]] = {}  # those of each session that were opened or settled
 
 
 _wakes = msgspec.json.Decoder(Wake)
@@ -114,8 +115,10 @@ class Bus:
 
     # Waking the others
 
-    def moved(self, session_id: str, seq: int) -> None:
+    def moved(self, session_id: str, seq: int, requests: Iterable[str] = ()) -> None:
         self._wake.sessions[session_id] = seq
+        for request_id in requests:
+            self._wake.requests.setdefault(session_id, []).append(request_id)
         self._flush_soon()
 
     def changed(self, book: str) -> None:

@@ -92,6 +92,12 @@ class PostgresConnection:
         """Several statements of PostgreSQL's own, as they are."""
         self._run(self._connected().execute(text))
 
+    def drop(self) -> None:
+        """Have the next transaction connect again: this connection may be of no use for good."""
+        server, self._server = self._server, None
+        if server is not None and not server.is_closed():
+            server.terminate()
+
     def close(self) -> None:
         server, self._server = self._server, None
         try:

@@ -1,18 +1,19 @@
 """Copies a hub's SQLite database into an empty PostgreSQL database, in one transaction, and compares both.
 
 Rows of the log go as their bytes are. What can be made again is: the words to search by are indexed by the
-hub that opens the copy.
+hub that opens the copy. What a hub has in files and nodes share (channels of notifications, their keys)
+comes, too.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bascule.model.errors import AlreadyRunning, StoreDamaged, StoreRefused
 from bascule.store.connection import Connection
 from bascule.store.postgres.connection import HUB_LOCK, SCHEMA, PostgresConnection
 from bascule.store.postgres.errors import in_our_words
+from bascule.store.postgres.node_rows import request_claim
 from bascule.store.postgres.schema import prepare
 from bascule.store.rows import checksum, event_row
 from bascule.store.search_index import OWE_ALL
@@ -57,6 +58,11 @@ INSERT INTO {SCHEMA}.replicas (session_id, device)
 SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
 RETURNING session_id
 """
+# They wait since before: people were told of them.
+CLAIM_OPEN = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
+OPEN = "SELECT session_id, request_id FROM requests WHERE state = 'open'"
+PUT_CHOICE = "INSERT OR REPLACE INTO choices (name, value) VALUES (?, ?)"
+CHOICES = "SELECT name, value FROM choices"
 IN_USE = "The database is in use. Stop the hubs that write into it first."
 NOT_EMPTY = "The database {url} holds {what} already; a copy needs an empty one."
 
@@ -80,15 +86,22 @@ class Copied(NamedTuple):
         return sum(self.rows.values())
 
 
-def copy_store(source: sqlite3.Connection, url: str, hub: str, said: Said) -> Copied:
-    """`hub` is the id by which machines know it. Raises `StoreRefused`, `AlreadyRunning`, `StoreDamaged`."""
+class Kept(NamedTuple):
+    """What a hub has in files: the id by which machines know it, and the choices that all nodes share."""
+
+    hub: str
+    choices: Mapping[str, bytes]
+
+
+def copy_store(source: sqlite3.Connection, url: str, kept: Kept, said: Said) -> Copied:
+    """Raises `StoreRefused`, `AlreadyRunning`, `StoreDamaged`."""
     try:
         prepare(url)
         target = PostgresConnection(url, role=None)
         try:
             if not target.execute("SELECT pg_try_advisory_lock(?, ?)", HUB_LOCK).fetchone()[0]:
                 raise AlreadyRunning(IN_USE)
-            return _copy(source, target, url, hub, said)
+            return _copy(source, target, url, kept, said)
         finally:
             target.close()
     except (AlreadyRunning, StoreDamaged, StoreRefused):
@@ -97,18 +110,21 @@ def copy_store(source: sqlite3.Connection, url: str, hub: str, said: Said) -> Co
         raise in_our_words(error) from error
 
 
-def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, hub: str, said: Said) -> Copied:
+def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, kept: Kept, said: Said) -> Copied:
     tables = [_table(target, name, key) for name, key in TABLES.items()]
-    for table in tables:
-        if target.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone():
-            raise StoreRefused(NOT_EMPTY.format(url=url.split("?")[0], what=table.name))
+    for name in (*TABLES, "choices"):
+        if target.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone():
+            raise StoreRefused(NOT_EMPTY.format(url=url.split("?")[0], what=name))
     target.script("BEGIN")
     for table in tables:
         _fill(source, target, table, said)
-    _keep_meta(source, target, hub)
+    _keep_meta(source, target, kept.hub)
     rows = {table.name: _compare(source, target, table, said) for table in tables}
-    _adopt(target, hub)
+    rows["choices"] = _keep_choices(target, kept.choices, said)
+    _adopt(target, kept.hub)
     _index(source, target)
+    for session_id, request_id in source.execute(OPEN).fetchall():
+        target.execute(CLAIM_OPEN, (request_claim(session_id, request_id),))
     target.script("COMMIT")
     return Copied(rows)
 
@@ -197,6 +213,15 @@ def _keep_meta(source: sqlite3.Connection, target: PostgresConnection, hub: str)
         target.execute(KEEP_META, ("hub", hub.encode()))
 
 
+def _keep_choices(target: PostgresConnection, choices: Mapping[str, bytes], said: Said) -> int:
+    for name, value in choices.items():
+        target.execute(PUT_CHOICE, (name, value))
+    if {name: bytes(value) for name, value in target.execute(CHOICES)} != dict(choices):
+        raise StoreDamaged("The copy differs in the choices about notifications.")
+    said("choices", len(choices), len(choices))
+    return len(choices)
+
+
 def _adopt(target: PostgresConnection, hub: str) -> None:
     """Sessions of the machine itself: here they are copies, and go on if it joins the hub as a machine."""
     adopted = target.execute(ADOPT, (hub,)).fetchall()
@@ -213,11 +238,3 @@ def _index(source: sqlite3.Connection, target: PostgresConnection) -> None:
         target.execute(statement)
     for prompt_id, words in source.execute(WORDS):
         target.words.set_prompt(target, prompt_id, words)
-
-
-def hub_id(folder: Path) -> str:
-    """The id of the hub whose state folder this is; empty when it has none."""
-    try:
-        return (folder / "device").read_text().strip()
-    except FileNotFoundError:
-        return ""

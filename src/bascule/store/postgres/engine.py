@@ -1,15 +1,16 @@
 """PostgreSQL's engine: every commit waits for its disk, and a connection that was cut is made again."""
 
+import os
 from collections.abc import Sequence
 
 from bascule.model.errors import AlreadyRunning, StorageFailed
 from bascule.store.base import Committed
 from bascule.store.postgres.connection import PostgresConnection
-from bascule.store.postgres.errors import in_our_words, storage_fault
+from bascule.store.postgres.errors import in_our_words, is_read_only, storage_fault
 
-PROBE_BYTES = 64 * 1024
+PROBE_ROWS, PROBE_BYTES = 16, 1500  # some pages of the log; a longer row would go to another file
 _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)"
-
+_ROW = "INSERT INTO events (session_id, seq, body, crc) VALUES ('', ?, ?, 0)"
 
 _TURN = "UPDATE writing SET node = ?"
 _OURS = "SELECT device FROM device_writers WHERE node = ?"
@@ -29,8 +30,12 @@ class PostgresEngine:
         self._connected = connection.connected
         self._ours: frozenset[str] = frozenset()
         self._claimed: frozenset[str] = frozenset()  # in the transaction that is open
+        self._is_read_only = False  # a connection may stay so when the server no longer is
 
-    def prepare(self, full_sync: bool) -> None:
+    def is_quick(self) -> bool:
+        return False
+
+    def prepare(self, full_sync: bool, *, patient: bool = True) -> None:
         """Nothing: commits are synchronous unless the server's owner said otherwise."""
 
     def renewed(self) -> frozenset[str] | None:
@@ -59,6 +64,7 @@ class PostgresEngine:
         """Nothing: the server looks after its own log."""
 
     def fault(self, error: BaseException) -> StorageFailed | None:
+        self._is_read_only = is_read_only(error)
         if isinstance(error, AlreadyRunning):  # another took over while this one was cut off
             return StorageFailed(error.message)
         return storage_fault(error)
@@ -67,10 +73,17 @@ class PostgresEngine:
         return in_our_words(error, session_id)
 
     def probe(self) -> None:
-        for size in (PROBE_BYTES, 0):
-            self.connection.execute("BEGIN")
-            self.connection.execute(_PROBE, (bytes(size),))
-            self.connection.execute("COMMIT")
+        """Whether a commit is possible, and whether the log may grow: rows that no compression makes smaller,
+        taken back."""
+        if self._is_read_only:
+            self.connection.drop()
+        self.connection.execute("BEGIN")
+        self.connection.execute(_PROBE, (b"",))
+        self.connection.execute("COMMIT")
+        self.connection.execute("BEGIN")
+        rows = [(n, os.urandom(PROBE_BYTES)) for n in range(1, PROBE_ROWS + 1)]
+        self.connection.executemany(_ROW, rows)
+        self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
         self.connection.close()

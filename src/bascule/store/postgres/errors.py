@@ -4,6 +4,7 @@ from bascule.model.errors import BasculeError, StorageFailed, StorageFull, Store
 from bascule.store.postgres.asyncpg_module import asyncpg
 
 FULL = "The disk of the database is full: nothing is stored until there is room again."
+READ_ONLY = "The database takes no changes ({why}); nothing is stored until it does again."
 AWAY = "The database can't be reached ({why}); nothing is stored until it is back."
 # Classes of SQLSTATE: connection, authentication, no such database, read-only, transaction rolled back,
 # insufficient resources, operator intervention, system error.
@@ -19,9 +20,16 @@ def storage_fault(error: BaseException) -> StorageFailed | None:
         return StorageFull(FULL)
     if isinstance(error, OSError | TimeoutError):
         return StorageFailed(AWAY.format(why=str(error) or "no answer"))
+    if is_read_only(error):
+        return StorageFailed(READ_ONLY.format(why=str(error)))
     if _class_of(error) in _PASSING:
         return StorageFailed(AWAY.format(why=str(error)))
     return None
+
+
+def is_read_only(error: BaseException) -> bool:
+    """It became a standby, or its owner closed it for changes, as many do before a disk is full."""
+    return isinstance(error, asyncpg.ReadOnlySQLTransactionError)
 
 
 def in_our_words(error: Exception, session_id: str | None = None) -> Exception:

@@ -1,5 +1,6 @@
 """What nodes tell each other by the database: who is there, where each machine is, tickets and claims."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -37,7 +38,13 @@ VALUES ($1, $2, $3, now() + make_interval(secs => $4))
 """
 REDEEM = "DELETE FROM tickets WHERE secret_sha256 = $1 RETURNING grant_id, path, ends > now() AS holds"
 SWEEP_TICKETS = "DELETE FROM tickets WHERE ends < now()"
-CLAIM = "INSERT INTO claimed_notices (what) VALUES ($1) ON CONFLICT DO NOTHING RETURNING what"
+CLAIM = "INSERT INTO claimed_notices (what, node) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING what"
+# A claim whose answer was lost is made again by the node that has it.
+CLAIM_REQUEST = """
+INSERT INTO claimed_notices AS one (what, node) VALUES ($1, $2)
+ON CONFLICT (what) DO UPDATE SET node = one.node WHERE one.node = excluded.node RETURNING what
+"""
+CLAIMED = "SELECT what FROM claimed_notices WHERE what = ANY($1)"
 SWEEP_CLAIMS = f"DELETE FROM claimed_notices WHERE at < now() - interval '{CLAIM_DAYS} days'"
 
 
@@ -105,11 +112,25 @@ class NodeRows:
 
     async def claim(self, what: str) -> bool:
         """True for the one node that may send this notification."""
-        return bool(await self._bus.fetch(CLAIM, what[:500]))
+        return bool(await self._bus.fetch(CLAIM, what[:500], self._node))
+
+    async def claim_request(self, session_id: str, request_id: str) -> bool:
+        """True for the one node that may tell people of this request."""
+        what = request_claim(session_id, request_id)
+        return bool(await self._bus.fetch(CLAIM_REQUEST, what, self._node))
+
+    async def claimed(self, claims: Sequence[str]) -> set[str]:
+        """Those of them that some node has."""
+        return {row["what"] for row in await self._bus.fetch(CLAIMED, list(claims))}
 
     async def sweep(self) -> None:
         for statement in (SWEEP, SWEEP_TICKETS, SWEEP_CLAIMS):
             await self._bus.fetch(statement)
+
+
+def request_claim(session_id: str, request_id: str) -> str:
+    """Hashed, because a request may have a name of any length."""
+    return f"request {_hashed(f'{session_id} {request_id}')}"
 
 
 def _hashed(secret: str) -> str:

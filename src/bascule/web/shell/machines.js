@@ -264,7 +264,10 @@ function wordsFor(kind, state, device, now) {
  * @param {string} problem
  */
 function storageWord(problem) {
-  if (/database/i.test(problem) && !/full/i.test(problem)) return 'no database';
+  if (/database/i.test(problem)) {
+    if (/no changes/i.test(problem)) return 'database is read-only';
+    return /full/i.test(problem) ? 'database is full' : 'no database';
+  }
   return /full|space/i.test(problem) ? 'disk full' : 'disk problem';
 }
 

@@ -60,7 +60,7 @@ class Composer {
     this.resending = false;
     /** Those not sent yet, by draft. @type {Map<string, import('./text_box.js').Picture[]>} */
     this.pictures = new Map();
-    this.escapedAt = 0;
+    this.escapedAt = -Infinity;
     this.text = textBox(
       { id: 'message', class: 'composer__text', 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' },
       {
@@ -141,15 +141,15 @@ class Composer {
     const { area } = this;
     if (event.key === 'ArrowUp' && !event.altKey && !area.value && this.queue.editLast()) event.preventDefault();
     else if (this.past.key(event, this.id)) event.preventDefault();
-    else if (event.key === 'Escape') this.#escape();
+    else if (event.key === 'Escape') this.#escape(event.timeStamp);
   }
 
-  #escape() {
+  /** @param {number} pressedAt by the keyboard: a busy page may hear of both presses late */
+  #escape(pressedAt) {
     const { app, id } = this;
-    const now = Date.now();
-    if (now - this.escapedAt < TWICE && app.store.get().sessions[id]?.phase === 'running')
+    if (pressedAt - this.escapedAt < TWICE && app.store.get().sessions[id]?.phase === 'running')
       app.api.interrupt(id).catch(app.trouble);
-    this.escapedAt = now;
+    this.escapedAt = pressedAt;
   }
 
   /** The focus comes here, or to the question in its place. A touch would bring the keyboard up over the answer. */

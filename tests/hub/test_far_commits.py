@@ -1,0 +1,90 @@
+"""What other nodes commit: requests are read once they are named by a wake, and without one by a look."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.store.copies import BEGUN, LAPTOP, as_rows
+from tests.waiting import PATIENCE
+
+from bascule.hub.live.feed import Feed
+from bascule.hub.nodes.far_commits import FarCommits
+from bascule.model.events import AnyEvent, PermissionAnswered, PermissionRequested
+from bascule.store.base import Committed
+from bascule.store.sqlite import SqliteStore
+
+pytestmark = pytest.mark.anyio
+
+
+class Node:
+    """A node that has heard of nothing that its database holds."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        self.heard: asyncio.Queue[Committed] = asyncio.Queue()
+        self.far = FarCommits(store, Feed(store), self.heard.put_nowait, self._spawn)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def write(self, *events: AnyEvent) -> None:
+        head, _ = await self.store.head_of("s1")
+        await self.store.take_in(LAPTOP, "s1", head + 1, as_rows(events, head + 1))
+
+    async def hears(self) -> list[tuple[str, str]]:
+        committed = await asyncio.wait_for(self.heard.get(), PATIENCE)
+        return sorted((one.request_id, one.state) for one in committed.requests)
+
+
+@pytest.fixture
+async def node(tmp_path: Path) -> AsyncIterator[Node]:
+    store = SqliteStore.open(tmp_path / "b.db", clock=lambda: 0.0, loop=asyncio.get_running_loop())
+    made = Node(store)
+    await made.write(BEGUN, asked("r0"))
+    await made.far.begin()
+    yield made
+    await store.close()
+
+
+def asked(name: str) -> PermissionRequested:
+    return PermissionRequested(name, "Bash", "ls", "execute", Raw(b"{}"), "0" * 64, ())
+
+
+def denied(name: str) -> PermissionAnswered:
+    return PermissionAnswered(name, "deny", "ana")
+
+
+async def test_a_wake_names_the_requests_that_are_read_and_nobody_need_look_at_a_page(node: Node) -> None:
+    await node.write(denied("r0"), asked("r1"), asked("r2"))
+    node.far.moved({"s1": 5}, {"s1": ["r1", "r0"]})
+    assert await node.hears() == [("r0", "answered"), ("r1", "open")]
+
+
+async def test_a_look_finds_requests_that_no_wake_has_named_and_each_of_them_once(node: Node) -> None:
+    await node.write(denied("r0"), *(asked(f"r{n}") for n in range(1, 80)))
+    await node.far.look()
+    assert await node.hears() == sorted([("r0", "answered"), *((f"r{n}", "open") for n in range(1, 80))])
+    await node.write(denied("r1"))
+    await node.far.look()
+    assert await node.hears() == [("r1", "answered")]
+    await node.far.look()
+    await node.write(denied("r2"))
+    await node.far.look()
+    assert await node.hears() == [("r2", "answered")]
+
+
+async def test_what_this_node_has_committed_itself_is_no_news(node: Node) -> None:
+    await node.write(asked("r1"))
+    request = await node.store.request("s1", "r1")
+    assert request is not None
+    node.far.committed([request])
+    await node.write(asked("r2"))
+    await node.far.look()
+    assert await node.hears() == [("r2", "open")]

@@ -1,0 +1,270 @@
+"""Several hub nodes on one PostgreSQL, and machines that reach them through a balancer: real processes."""
+
+import asyncio
+import contextlib
+import json
+import re
+import socket
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from tests.live import LIMITS
+from tests.machines.machines import Hub, Machine
+from tests.machines.relay import Relay, relay
+from tests.notify.push_service import Receiver, receiver
+from tests.store.postgres_server import Server
+from tests.waiting import PATIENCE
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
+
+from bascule.hub.nodes.envelope import opened
+from bascule.link.frames import Reply
+from bascule.link.line import Line
+from bascule.model.events import PermissionRequested
+
+BUS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = 'bascule bus' AND datname = current_database()
+"""
+
+
+class Cluster(NamedTuple):
+    """Three nodes; two machines, which reach them through a balancer each."""
+
+    nodes: list[Hub]
+    laptop: Machine
+    desk: Machine
+    lines: list[Relay]
+    store: str
+    postgres: Server
+    proxy_port: int  # nodes let themselves be called by a proxy there
+
+    async def moved(self, machine: int, node: Hub) -> None:
+        """Cut a machine's connection; its balancer leads to this node now."""
+        device = (self.laptop, self.desk)[machine].device
+        before = (await node.devices())[device]["epoch"]
+        self.lines[machine].target = node.url
+        self.lines[machine].cut()
+        self.lines[machine].mend()
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                status = (await node.devices())[device]
+                if status["online"] and status["epoch"] > before:
+                    return
+                await asyncio.sleep(0.02)
+
+    async def online(self, *nodes: Hub) -> None:
+        for node in nodes or self.nodes:
+            await node.until_device("d-laptop", online=True)
+            await node.until_device("d-desk", online=True)
+
+
+@contextlib.asynccontextmanager
+async def running_cluster(folder: Path, postgres: Server) -> AsyncIterator[Cluster]:
+    store = await asyncio.to_thread(postgres.new_database)
+    async with contextlib.AsyncExitStack() as closing:
+        lines = [await closing.enter_async_context(relay()) for _ in range(2)]
+        port = free_port()
+        hosts = ", ".join(f'"{host}"' for host in (*(line.host for line in lines), f"127.0.0.1:{port}"))
+        origins = f'allowed_origins = ["https://127.0.0.1:{port}"]'
+        nodes: list[Hub] = []
+        for name in "abc":
+            (folder / name).mkdir(mode=0o700)
+            config = f"allowed_hosts = [{hosts}]\n{origins}\n{LIMITS}"
+            node = Hub(folder / name, config=config, env={"BASCULE_STORE": store})
+            nodes.append(await closing.enter_async_context(node))
+        for node in nodes[1:]:
+            node.token = nodes[0].token  # any node knows it
+        lines[0].target, lines[1].target = nodes[1].url, nodes[0].url
+        machines: list[Machine] = []
+        for name, line in zip(("laptop", "desk"), lines, strict=True):
+            (folder / name).mkdir(mode=0o700)
+            machine = Machine(folder / name, f"d-{name}", env={"SHELL": "/bin/sh"})
+            machine.add_agent("asks", "asks_many.py", "1", str(folder / name / "asked"))
+            machine.add_agent("asks-60", "asks_many.py", "60", str(folder / name / "asked_60"))
+            await machine.join(nodes[0], line.url)
+            machines.append(await closing.enter_async_context(machine))
+        made = Cluster(nodes, *machines, lines, store, postgres, port)
+        await made.online()
+        yield made
+
+
+async def start(node: Hub, machine: Machine, prompt: str, agent: str = "demo") -> str:
+    body = {"agent": agent, "cwd": str(machine.work), "prompt": prompt, "device": machine.device}
+    made = await node.http.post("/api/sessions", json=body)
+    assert made.status_code == 200, made.text
+    return made.json()["id"]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Followed(Protocol):
+    """Gives the rows of a session, or whatever else has their numbers, until its connection ends."""
+
+    def follow(self, session: str, after: int = 0) -> Any: ...
+
+
+class Watcher:
+    """A page that goes on at the next node when its own is gone; it never has a gap, nor a row twice."""
+
+    def __init__(self, session: str, nodes: Sequence[Followed]) -> None:
+        self.session, self.nodes = session, nodes
+        self.last = 0
+        self.connected = 0  # how often
+        self._why = ""  # it ended last
+        self._moved = asyncio.Event()
+        self._task = asyncio.create_task(self._run())
+        self._task.add_done_callback(lambda _: self._moved.set())
+
+    async def _run(self) -> None:
+        turn = 0
+        while True:
+            node = self.nodes[turn % len(self.nodes)]
+            turn += 1
+            self.connected += 1
+            try:
+                async with contextlib.aclosing(node.follow(self.session, self.last)) as rows:
+                    async for row in rows:
+                        assert row.seq == self.last + 1
+                        self.last = row.seq
+                        self._moved.set()
+            except (ConnectionClosed, OSError, InvalidStatus) as error:
+                self._why = repr(error)
+            await asyncio.sleep(0.02)
+
+    async def beyond(self, seq: int) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while self.last <= seq:
+                    if self._task.done():
+                        self._task.result()
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise AssertionError(f"{self.last} after {self.connected} connections, {self._why}") from None
+
+    async def close(self) -> None:
+        self._task.cancel()
+        outcome = (await asyncio.gather(self._task, return_exceptions=True))[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+async def grown(server: Any, session: str, seq: int) -> int:
+    """Wait until the log is longer, as this server has it."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            rows = await server.log(session, seq)
+            if rows:
+                return rows[-1].seq
+            await asyncio.sleep(0.02)
+
+
+async def problem(node: Hub, words: str) -> None:
+    """Wait until a page says these words of why nothing can be stored."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            said = [one["storageProblem"] for one in (await node.devices()).values()]
+            if said and all(one and words in one for one in said):
+                return
+            await asyncio.sleep(0.02)
+
+
+@contextlib.asynccontextmanager
+async def page(node: Hub, token: str, session: str) -> AsyncIterator[ClientConnection]:
+    headers = {"authorization": f"Bearer {token}"}
+    url = f"{node.url.replace('http', 'ws', 1)}/ws"
+    async with connect(url, additional_headers=headers, max_size=None, proxy=None) as page_socket:
+        watch = {"id": 1, "type": "session:subscribe", "sessionId": session, "after": 0}
+        await page_socket.send(json.dumps(watch))
+        yield page_socket
+
+
+async def hears(page_socket: ClientConnection, **wanted: Any) -> dict[str, Any]:
+    """The first message that has all of this."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            message = json.loads(await page_socket.recv())
+            if all(message.get(name) == value for name, value in wanted.items()):
+                return message
+
+
+async def shows_channel(node: Hub, channel: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            shown = (await node.http.get("/api/notifications")).json()["channels"]
+            if any(one["id"] == channel for one in shown):
+                return
+            await asyncio.sleep(0.02)
+
+
+async def deny(node: Hub, session: str, asked: PermissionRequested) -> None:
+    answer = await node.post(
+        f"/api/sessions/{session}/permissions",
+        requestId=asked.request_id,
+        decision="deny",
+        inputSha256=asked.input_sha256,
+    )
+    assert answer.status_code == 200, answer.text
+
+
+@contextlib.asynccontextmanager
+async def channel_of(cluster: Cluster) -> AsyncIterator[Receiver]:
+    """One that was added at the last node, once every node has it."""
+    a, b, c = cluster.nodes
+    async with receiver() as made:
+        body = {"service": "webhook", "name": "hook", "url": made.url, "secret": "hush-little-secret"}
+        added = await c.http.post("/api/notifications/channels", json=body)
+        assert added.status_code == 200, added.text
+        named = next(one["id"] for one in added.json()["channels"] if one["name"] == "hook")
+        for node in (a, b):
+            await shows_channel(node, named)
+        yield made
+        gone = await a.http.delete(f"/api/notifications/channels/{named}")
+        assert gone.status_code == 200, gone.text
+
+
+async def until_left_to_another(session: str, nodes: list[Hub], times: int) -> None:
+    """Until so many of the nodes wanted to tell people of the session's request, and another one had."""
+    words = re.compile(rf"another node has told people of request \S+ of {session}")
+    async with asyncio.timeout(PATIENCE):
+        while sum(bool(words.search((one.data / "server.log").read_text())) for one in nodes) < times:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def until_open(node: Hub, count: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while len((await node.http.get("/api/requests")).json()["requests"]) != count:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def until_reply(line: ClientConnection, hub: Line, ask: int) -> Reply:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            message = await line.recv()
+            if isinstance(message, bytes):
+                for frame in hub.receive(opened(message).message):
+                    if isinstance(frame, Reply) and frame.ask == ask:
+                        return frame
+
+
+@contextlib.asynccontextmanager
+async def newer_node(cluster: Cluster, node: Hub) -> AsyncIterator[ClientConnection]:
+    """A connection to this node as another one makes it."""
+    headers = {"authorization": f"Bearer {await node_key(cluster)}", "X-Bascule-Node": "newer"}
+    url = f"{node.url.replace('http', 'ws', 1)}/ws/node"
+    protocols = [Subprotocol("bascule.node.1")]
+    async with connect(url, additional_headers=headers, subprotocols=protocols, proxy=None) as line:
+        yield line
+
+
+async def node_key(cluster: Cluster) -> str:
+    read = "SELECT convert_from(value, 'UTF8') FROM bascule.meta WHERE name = 'node_key'"
+    ((key,),) = (await asyncio.to_thread(cluster.postgres.run, read, url=cluster.store))[0]
+    return str(key)
