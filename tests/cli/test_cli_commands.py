@@ -270,9 +270,9 @@ async def test_a_trusted_site_is_listed_apart_and_revoked_by_its_address(tmp_pat
     assert alone.out.startswith("Nobody has a link.")
     lines = both.out.splitlines()
     assert lines[0].startswith("g1  operator  phone")
-    assert lines[1] == "Web sites that may launch agents without the launch window:"
+    assert lines[1] == "Websites that may launch agents without the launch window:"
     assert lines[2] == "s1  https://tool.example  trusted since 2026-01-18T14:30:00.000Z"
-    assert revoked.out.startswith("https://tool.example is not trusted any more.")
+    assert revoked.out.startswith("https://tool.example is no longer trusted.")
     assert [one["grantId"] for one in scene.server.asked if one["type"] == "grants:revoke"] == ["s1"]
 
 

@@ -185,7 +185,7 @@ async def test_a_permission_is_shown_exactly_and_allowed_once_by_y(tmp_path: Pat
         await scene.begin()
         await scene.add(permission("r1", "echo ok\u202e; rm x", title="Run\nPermission: nothing"))
         await screen.sees("Permission: Bash  Run\\nPermission: nothing")
-        await screen.sees("characters that do not show")
+        await screen.sees("invisible characters")
         await screen.sees("$ echo ok\\u{202e}; rm x")
         await screen.sees("[y allow once")
         screen.type("y")

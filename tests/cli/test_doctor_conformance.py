@@ -87,9 +87,9 @@ async def test_no_model_is_used_before_a_person_agreed(short_dir: Path) -> None:
     add_agent(short_dir)
     unasked = await run(short_dir, "obedient")
     assert unasked.code == 2
-    assert "Say --yes" in unasked.out
+    assert "Use --yes" in unasked.out
     async with OnTerminal(short_dir, "doctor", "--conformance", "obedient") as person:
-        await person.sees("Go on? [y/N]")
+        await person.sees("Continue? [y/N]")
         person.type("n")
         await person.sees("Nothing was started.")
         assert await person.code() == 2

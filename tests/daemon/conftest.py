@@ -1,9 +1,11 @@
-"""What several tests of the daemon share: a home folder for agents, and gates for starts."""
+"""What several tests of the daemon share: a home folder for agents, a terminal, and gates for starts."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.daemon.gates import Gate, MakeGate
+from tests.daemon.sleeper import Sleeper
 
 
 @pytest.fixture
@@ -13,6 +15,14 @@ def home(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made.mkdir()
     monkeypatch.setenv("HOME", str(made))
     return made
+
+
+@pytest.fixture
+def terminal() -> Iterator[Sleeper]:
+    """A process that stands for an agent in a plain terminal."""
+    sleeper = Sleeper()
+    yield sleeper
+    sleeper.end()
 
 
 @pytest.fixture

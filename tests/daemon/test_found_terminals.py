@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,14 +28,6 @@ from bascule.model.events import (
     PromptSent,
     TurnEnded,
 )
-
-
-@pytest.fixture
-def terminal() -> Iterator[Sleeper]:
-    sleeper = Sleeper()
-    yield sleeper
-    sleeper.end()
-
 
 # Terminals
 

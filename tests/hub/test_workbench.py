@@ -225,7 +225,7 @@ async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(hub: 
 # Export
 
 
-@pytest.mark.row("S61")
+@pytest.mark.row("S61", "R12")
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])
 async def test_an_export_holds_the_transcript_without_secrets_or_script(
     hub: RunningHub, form: str, part: Part

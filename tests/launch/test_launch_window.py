@@ -119,7 +119,7 @@ async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
         await expect(window.locator("#lead")).to_contain_text("closed before it handed over")
         await window.locator("#pasted").fill("pasted\ntext")
         await window.get_by_role("button", name="Show it").click()
-        await expect(window.locator("#warning")).to_contain_text("Nobody can tell")
+        await expect(window.locator("#warning")).to_contain_text("It is not known which page")
         await window.locator("#launch").click()
         assert (await desk.note("sha256"))["sha256"] == digest("pasted\ntext")
 
@@ -255,7 +255,7 @@ async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_
                 await page.locator(BUTTON).click()
             window = await opening.value
             await window.locator("#trust").click()
-            await expect(window.locator("#status")).to_contain_text("may launch from now on")
+            await expect(window.locator("#status")).to_contain_text("may now launch without this window")
             await expect(window.locator("#trust")).to_be_hidden()
             origin = here.near.url
             assert [(one.role, one.name) for one in grants.list()] == [("site", origin)]
@@ -355,7 +355,7 @@ async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(
         window = await opening.value
         window.set_default_timeout(PATIENCE_MS)
         await window.locator("#trust").click()
-        await expect(window.locator("#status")).to_contain_text("may launch from now on")
+        await expect(window.locator("#status")).to_contain_text("may now launch without this window")
         listed = (await server.http.get("/api/grants")).json()["grants"]
         assert here.near.url in [one["name"] for one in listed if one["role"] == "site"]
         audit = (await server.http.get("/api/audit")).text

@@ -96,7 +96,7 @@ async def test_a_machine_joins_by_its_code_is_seen_and_leaves(hub: Hub, attic: J
     code, said = await attic.run("leave")
     assert code == 0, said
     await hub.until_device(device["device"], online=False)
-    assert "Joined no hub." in (await attic.run("status"))[1]
+    assert "Not joined to a hub." in (await attic.run("status"))[1]
 
 
 @pytest.mark.row("R1")

@@ -79,7 +79,7 @@ async def test_the_service_is_installed_twice_alike_updated_and_removed(machine:
     code, said, wrong = await machine.bascule("service", "install")
     assert (code, wrong) == (0, ""), wrong
     assert f"Installed: {machine.home / UNIT}\n" in said
-    assert "starts by itself with the machine" in said
+    assert "starts on its own with the machine" in said
     pid = machine.state["pid"]
     assert json.loads((machine.own / "server.json").read_text())["pid"] == pid
     assert "#token=" not in (machine.home / "unit.log").read_text()
@@ -89,7 +89,7 @@ async def test_the_service_is_installed_twice_alike_updated_and_removed(machine:
     assert "Already installed" in said
     code, said, _ = await machine.bascule("service", "status")
     assert code == 0
-    assert "Starts by itself: with the machine" in said
+    assert "Starts on its own: with the machine" in said
     assert f"(pid {pid}), as the service" in said
 
     assert (await machine.bascule("service", "install", "--restart"))[0] == 0
@@ -118,7 +118,7 @@ async def test_lingering_that_was_on_stays_on_and_one_that_is_refused_is_said(ma
     machine.tell(refuses_linger=True)
     code, said, _ = await machine.bascule("service", "install")
     assert code == 0
-    assert "starts by itself when you log in" in said
+    assert "starts on its own when you log in" in said
     assert "sudo loginctl enable-linger" in said
     machine.tell(linger=True)  # somebody did
     await machine.bascule("service", "uninstall")

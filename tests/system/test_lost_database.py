@@ -281,7 +281,7 @@ async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> No
     (server.data / "bascule.db").unlink()
     server.token = ""
     down = await bascule(server.data, "doctor", "--data", str(server.data))
-    assert "2 processes run and are not in it" in down.out
+    assert "2 processes are running and not in it" in down.out
     await server.start()
     listed = await bascule(server.data, "sessions", "list", "--data", str(server.data))
     assert f"{session}-1  running, not in the log" in listed.out
@@ -291,7 +291,7 @@ async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> No
     ended = await bascule(server.data, *words, "--end", left["name"])
     assert "What it wrote is in" in ended.out
     assert is_gone(second)
-    assert "Every process that runs is in the log." in (await bascule(server.data, *words)).out
+    assert "Every running process is in the log." in (await bascule(server.data, *words)).out
 
 
 @pytest.mark.row("F5", "REL-11")

@@ -239,7 +239,7 @@ test('the inbox lists requests, then what stopped, then what finished since some
   assert.deepEqual(keysOf(inboxItems(state)), ['s1/r', 'failed', 'done']);
   assert.deepEqual(
     ['failed', 'ended'].map((phase) => stoppedRow(FIRST, session({ phase, turns: 1 })).first),
-    ['Did not come back', 'Stopped by itself'],
+    ['Did not come back', 'Exited on its own'],
   );
   const complained = console.error;
   console.error = () => undefined;
@@ -286,8 +286,8 @@ test('a request whose answer waits for its machine asks nobody any more', () => 
   const items = inboxItems(state);
   assert.deepEqual([items.open.length, items.given.length], [0, 1]);
   assert.deepEqual(keysOf(items), ['s1/r1']);
-  assert.equal(answerRow(state, items.given[0]).first, 'Your answer waits for laptop');
-  assert.equal(answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben waits for laptop');
+  assert.equal(answerRow(state, items.given[0]).first, 'Your answer is waiting for laptop');
+  assert.equal(answerRow(state, answer({ by: 'Ben' })).first, 'The answer of Ben is waiting for laptop');
 });
 
 test('an answer that was not applied leaves its request open, and says why beside it', () => {

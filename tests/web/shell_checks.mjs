@@ -78,7 +78,7 @@ test('a failed start says what happened and how its process ended', () => {
   ]);
   const owner = { code: 'OWNER_NEEDED', message: 'tower does not let a hub do this.' };
   assert.deepEqual(failureWords(owner, 'Demo', 'tower'), [
-    'tower did not take it',
+    'tower refused it',
     'tower does not let a hub do this. Your text is kept.',
   ]);
   assert.equal(failureWords({ code: 'FAILED', message: '' }, 'Demo', 'tower')[0], 'Demo did not start');
@@ -235,7 +235,7 @@ test('a dead link says what became of it, and only an owner is offered a command
   assert.equal(words(ended({ by: 'owner' })).title, 'This session is no longer shared');
   assert.equal(words(ended({ reason: 'expired' })).title, 'This link ended on Friday');
   assert.equal(words({}).title, 'This link’s key is not right');
-  assert.equal(words({}, true, false).title, 'This link holds no key');
+  assert.equal(words({}, true, false).title, 'This link has no key');
   for (const why of [ended(), ended({ reason: 'expired' }), {}, null]) assert.equal(words(why).owner, false);
   assert.equal(words(ended({ share: 0 }), false).title, 'This browser’s access was revoked');
   assert.equal(words(null, false, false).title, 'This browser is not trusted here');

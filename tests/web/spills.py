@@ -1,4 +1,4 @@
-"""Finds controls that leave their box, lie on each other or are squeezed: what a person sees at once."""
+"""Finds controls and words that leave their box, lie on each other or look like nothing: seen at once."""
 
 from playwright.async_api import Page
 
@@ -19,6 +19,16 @@ SPILLS = """() => {
     const around = box.getBoundingClientRect();
     return around.width > 0 && (at.right > around.right + 1 || at.left < around.left - 1);
   });
+  const LOOKS = '.is-primary, .line, .quiet, .danger';
+  const plain = controls.filter(({ one }) => one.matches('.button') && !one.matches(LOOKS));
+  const words = [...document.querySelectorAll('.card :is(p, li, dd, h3, code), .request :is(p, span, code)')]
+    .filter((one) => one.checkVisibility(seen) && !one.closest('.spoken') && one.textContent.trim())
+    .map((one) => ({ one, at: one.getBoundingClientRect() }))
+    .filter(({ one, at }) => {
+      const box = one.closest('.card, .request').getBoundingClientRect();
+      const scrolls = one.closest('.table-frame, pre, .request__command, .request__diff, .copy-line');
+      return at.width > 0 && !scrolls && (at.right > box.right + 1 || at.left < box.left - 1);
+    });
   const FIELD = 'input:not([type=checkbox], [type=radio], [type=file]), textarea, select';
   const tiny = controls.filter(({ one, at }) => one.matches(FIELD) && at.width < 60);
   const floats = (one) => ['absolute', 'fixed', 'sticky'].includes(getComputedStyle(one).position);
@@ -34,6 +44,8 @@ SPILLS = """() => {
     });
   });
   return [
+    ...plain.map(({ one }) => 'has no look of a button: ' + named(one)),
+    ...words.map(({ one }) => 'has words outside of its box: ' + named(one)),
     ...tiny.map(({ one }) => 'is too narrow to write in: ' + named(one)),
     ...outside.map(({ one }) => 'leaves its box: ' + named(one)),
     ...onAnother.map(({ one }) => 'lies on another: ' + named(one)),

@@ -8,13 +8,26 @@ from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, wants_command
-from tests.web.screens.make_screens import EMPTY, SCREENS
+from tests.web.screens.make_screens import EMPTY, nothing
+from tests.web.screens.make_screens import SCREENS as PICTURED
 from tests.web.spills import spills
 
 from bascule.model.events import PermissionWithdrawn
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
+
+async def limit_edited(tab: Tab, hub: RunningHub) -> None:
+    await tab.page.get_by_role("button", name="Change: Agents working at once").click()
+
+
+# Those of which there are pictures, and a few more.
+SCREENS = {
+    **PICTURED,
+    "settings-limit-edited": ("Mira", "/settings/limits", limit_edited),
+    "settings-notifications": ("Mira", "/settings/notifications", nothing),
+    "library": ("Mira", "/library", nothing),
+}
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm ci in web/")
 RUN = """async (without) => (await axe.run({ include: [['html']], exclude: without }, {
@@ -92,7 +105,7 @@ SETTINGS = [name for name, (_, path, _) in SCREENS.items() if path.startswith("/
 WALKS = {
     "around": (
         *("start", "list", "search", "inbox", "question", "ended", "compare-list", "palette", "keys"),
-        *("start-failed", "project-add"),
+        *("start-failed", "project-add", "library"),
     ),
     "session": ("command", "edit", "plan", "hidden", "calm", "files", "remark", "changes", "share"),
     "machine": (

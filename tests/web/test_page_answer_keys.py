@@ -31,7 +31,7 @@ async def test_after_an_answer_the_next_letters_go_into_the_message(
     async with lantern(tmp_path) as hub:
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/rates", size=size)
         page, keys = tab.page, tab.page.keyboard
-        await expect(tab.ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
+        await expect(tab.ask.locator("h2")).to_have_text("Claude Code has 2 questions")
         send = tab.ask.get_by_role("button", name="Send answers")
         await keys.press("Control+.")
         await page.wait_for_function("document.activeElement?.closest('.request')")
@@ -156,7 +156,7 @@ async def test_all_keys_are_listed_in_groups(hub: RunningHub, browser: Browser) 
     await tab.page.keyboard.press("?")
     sheet = tab.page.locator(".key-sheet")
     await expect(sheet.locator("h3")).to_have_text(["Anywhere", "Inbox", "In a session", "In a request"])
-    await expect(sheet.get_by_text("After Ctrl . or a click into the request")).to_be_visible()
+    await expect(sheet.get_by_text("After Ctrl . or a click in the request")).to_be_visible()
     assert await sheet.evaluate("(one) => one.scrollHeight <= one.clientHeight")
 
 

@@ -84,7 +84,7 @@ async def test_a_record_shows_grant_browser_address_and_machine_and_filters_look
     await expect(page.locator(".chain")).to_contain_text("each follows from the one before")
     await expect(rows).to_have_count(200)
     denied = row_of(tab, "git push --force")
-    for words in ("Denied", "Ana", "grant g-old-1", "10.0.0.7", "Resume interrupted uploads"):
+    for words in ("Denied", "Ana", "key g-old-1", "10.0.0.7", "Resume interrupted uploads"):
         await expect(denied).to_contain_text(words)
     await expect(row_of(tab, "pytest -q")).to_contain_text("Chrome on Linux")
     await expect(row_of(tab, "pytest -q").locator(".audit__session")).to_contain_text("tower")
@@ -100,7 +100,7 @@ async def test_a_record_shows_grant_browser_address_and_machine_and_filters_look
     await page.get_by_label("When").select_option(label="Between two days…")
     tomorrow = (datetime.now(UTC) + timedelta(days=2)).date().isoformat()
     await page.get_by_label("From", exact=True).fill(tomorrow)
-    await expect(page.get_by_text("No record here meets these filters.")).to_be_visible()
+    await expect(page.get_by_text("No record here matches these filters.")).to_be_visible()
     await look(tab, "audit-none")
 
 

@@ -46,7 +46,7 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         tab = await open_tab(browser, url, hub.tokens["owner"], path="/settings/browsers")
         page = tab.page
         await page.get_by_label("Name").fill("Phone")
-        await page.get_by_role("button", name="Make a link").click()
+        await page.get_by_role("button", name="Create a link").click()
         body = page.locator(".settings-body")
         await expect(body).to_contain_text("Scan this with the phone")
         await expect(body).not_to_contain_text("Only this machine")
@@ -67,7 +67,7 @@ async def test_the_code_beside_a_link_is_that_link_and_fits_the_screen(
         share = page.locator(".share")
         await share.get_by_label("Who is it for?").fill("Jonas")
         await share.get_by_label("Your name, as they see it").fill("Mira")
-        await share.get_by_role("button", name="Make a link").click()
+        await share.get_by_role("button", name="Create a link").click()
         await expect(share.locator(".qr-code")).to_be_in_viewport(ratio=1)
         link = await share.locator(".copy-line span").first.inner_text()
         assert await dots(share.locator(".qr-code")) == await expected(hub, link)

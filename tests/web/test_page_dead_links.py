@@ -67,7 +67,7 @@ async def test_a_key_that_never_was_one_says_so_and_the_owner_gets_the_whole_com
     await expect(guest.page.locator("h1:visible")).to_have_text("This link’s key is not right")
     await expect(guest.page.locator(".locked")).not_to_contain_text("bascule")
     nothing = await open_tab(browser, hub.url, None, path="/s")
-    await expect(nothing.page.locator("h1:visible")).to_have_text("This link holds no key")
+    await expect(nothing.page.locator("h1:visible")).to_have_text("This link has no key")
     await expect(nothing.page.locator(".locked")).not_to_contain_text("bascule")
 
 
@@ -125,7 +125,7 @@ async def test_two_links_tell_apart_and_say_that_only_this_machine_opens_them(
     share = tab.page.locator(".share")
     await share.get_by_label("Who is it for?").fill("Jonas")
     await share.get_by_label("Your name, as they see it").fill("Mira")
-    await share.get_by_role("button", name="Make a link").click()
+    await share.get_by_role("button", name="Create a link").click()
     await expect(share).to_contain_text("Only this machine can open it.")
     await expect(share.locator(".qr-frame")).to_have_count(0)
     await expect(share).to_contain_text("bascule up --host")

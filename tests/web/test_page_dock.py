@@ -131,7 +131,7 @@ def make_repository(folder: Path) -> None:
     (folder / "src" / "main.py").write_text("def main():\n    return 2\n")
 
 
-@pytest.mark.row("X9", "S30")
+@pytest.mark.row("X9", "R13", "S30")
 async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -199,7 +199,7 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await tab.page.get_by_role("button", name="Share", exact=True).click()
     share = tab.page.get_by_role("dialog", name="Share this session")
     await share.get_by_role("combobox").select_option(label="1 day")
-    await share.get_by_role("button", name="Make a link").click()
+    await share.get_by_role("button", name="Create a link").click()
     link = await share.locator(".copy-line span").first.inner_text()
     assert link.startswith(f"{server.url}/s#token=")
     await expect(share).to_contain_text("Only this machine can open it.")

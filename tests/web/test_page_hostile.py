@@ -271,7 +271,7 @@ async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
     for n in range(4):
         await expect(tab.ask.locator(".pager")).to_contain_text(f"{n + 1} of 4")
         await expect(tab.ask).to_contain_text(payload)
-        await tab.page.get_by_role("button", name="The next one").click()
+        await tab.page.get_by_role("button", name="Next request").click()
     await tab.page.locator(".nav-item", has_text="Inbox").click()
     await expect(tab.page.locator(".inbox-row").first).to_be_visible()
     await tab.page.keyboard.press("Control+k")

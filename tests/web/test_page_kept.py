@@ -122,7 +122,7 @@ async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out
         )
         # A link that opens nothing changes nothing for one who is in
         await page.goto(f"{hub.url}/#token=not-a-key-of-ours-at-all")
-        await tab.told("That link no longer works. You are in as before.")
+        await tab.told("That link no longer works. You are still signed in as before.")
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
         assert sockets
         assert all(url.startswith(hub.url.replace("http", "ws", 1) + "/ws?ticket=") for url in sockets)
@@ -137,4 +137,4 @@ async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out
         # And a pasted key that opens nothing is told so
         await page.get_by_label("Link or key").fill("not-a-key-either")
         await page.get_by_role("button", name="Open").click()
-        await expect(page.get_by_role("alert")).to_contain_text("That key opens nothing here.")
+        await expect(page.get_by_role("alert")).to_contain_text("That key does not work here.")

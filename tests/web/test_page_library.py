@@ -95,7 +95,7 @@ async def test_a_template_is_written_saved_found_and_given_to_an_agent(
 
     with part("it is found by a word of its text"):
         await page.get_by_label("Search the prompts").fill("judge times")
-        await expect(page.locator(".library-rows")).to_contain_text("No prompt is like this.")
+        await expect(page.locator(".library-rows")).to_contain_text("No prompt matches.")
         await page.get_by_label("Search the prompts").fill("times")
         await expect(page.locator(".library-row mark").first).to_have_text("times")
         await page.get_by_label("Search the prompts").fill("")
@@ -205,7 +205,7 @@ async def test_what_is_typed_survives_a_reload_and_of_two_browsers_both_are_kept
         await shot(ana, "desktop-conflict")
         assert await serious(ana) == []
     with part("saved after it, both are versions, and the first browser sees the newest"):
-        await card.get_by_role("button", name="Save mine after it").click()
+        await card.get_by_role("button", name="Save mine as the newer version").click()
         await expect(ana.page.locator(".library-saved")).to_have_text("Version 3")
         await expect(editor(ben.page).locator(".ql-editor")).to_contain_text("Ana's")
         await expect(ben.page.locator(".library-saved")).to_have_text("Version 3")
@@ -213,7 +213,7 @@ async def test_what_is_typed_survives_a_reload_and_of_two_browsers_both_are_kept
         row = ana.page.locator(".history-row", has_text="Version 2")
         await row.get_by_role("button", name="Show").click()
         await expect(row.locator("pre")).to_contain_text("Ben's")
-        await row.get_by_role("button", name="Take it up").click()
+        await row.get_by_role("button", name="Use this version").click()
         await expect(editor(ana.page).locator(".ql-editor")).to_contain_text("Ben's")
     with part("removed by mistake, it comes back, draft and all"):
         await ana.page.locator(".library-pane").get_by_role("button", name="More").click()
@@ -436,7 +436,7 @@ async def test_the_library_fits_every_size_and_says_its_parts_aloud(
     page = tab.page
     row = page.locator(".library-row", has_text="Review a file")
     with part("the list"):
-        await row.get_by_role("button", name="Make it a favourite").click()
+        await row.get_by_role("button", name="Add to favourites").click()
         await expect(page.get_by_role("region", name="Favourites")).to_contain_text("Review a file")
         assert await serious(tab) == []
         await shot(tab, f"{name}-list")

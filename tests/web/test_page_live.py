@@ -21,7 +21,7 @@ def server(shared_server: LiveServer) -> LiveServer:
 ENDLESS = "slow 100000"  # a turn that is still going on however long the page takes
 
 
-@pytest.mark.row("R7", "C4")
+@pytest.mark.row("R7", "C4", "A7")
 async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_and_a_plan(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -36,7 +36,7 @@ async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_an
     await tab.allow()
     await expect(tab.ask.locator(".request__command")).to_contain_text("echo demo")
     await tab.allow()
-    await expect(tab.ask.locator("h2")).to_have_text("Demo asks you 2 things")
+    await expect(tab.ask.locator("h2")).to_have_text("Demo has 2 questions")
     send = tab.ask.get_by_role("button", name="Send answers")
     await expect(send).to_be_disabled()
     await tab.ask.get_by_text("Green").click()
@@ -112,7 +112,7 @@ async def test_messages_wait_in_the_queue_and_can_be_changed_moved_and_withdrawn
     await expect(rows).to_have_count(0)
 
 
-@pytest.mark.row("R8")
+@pytest.mark.row("R8", "A7", "C4")
 async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, browser: Browser) -> None:
     session = await server.create(ENDLESS)
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
@@ -127,7 +127,7 @@ async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, br
     await tab.says("stopped this turn")
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R11", "C4")
 async def test_the_page_outlives_a_killed_server_and_misses_nothing(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -227,7 +227,7 @@ async def test_tabs_and_drafts_come_back_after_a_reload(server: LiveServer, brow
     await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(1)
 
 
-@pytest.mark.row("R8")
+@pytest.mark.row("R8", "C4")
 async def test_a_session_is_ended_after_a_second_look_and_resumed_on_the_same_page(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -253,7 +253,7 @@ async def test_a_new_browser_is_trusted_by_a_link_and_sent_away_when_it_is_revok
 ) -> None:
     tab = await open_tab(browser, server.url, server.token, path="/settings/browsers")
     await tab.page.get_by_label("Name").fill("Tablet")
-    await tab.page.get_by_role("button", name="Make a link").click()
+    await tab.page.get_by_role("button", name="Create a link").click()
     link = await tab.page.locator(".copy-line span").inner_text()
     other = await open_tab(browser, server.url, link.split("#token=")[1])
     await expect(other.page.locator("#task")).to_be_visible()
@@ -300,7 +300,7 @@ async def test_a_session_is_exported_archived_and_taken_back(server: LiveServer,
     await expect(row).to_have_count(1)
     await row.click()
     await tab.page.get_by_role("button", name="More", exact=True).click()
-    await tab.page.get_by_role("menuitem", name="Take out of the archive").click()
+    await tab.page.get_by_role("menuitem", name="Unarchive").click()
     await tab.page.reload()
     await expect(row).to_have_count(1)
 

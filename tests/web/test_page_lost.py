@@ -157,7 +157,7 @@ async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
         hub.services.open_streams.shut_down()
         hub.services.open_streams.closing = False
         await page.evaluate("dispatchEvent(new Event('online'))")
-        await expect(banner).to_contain_text("Bascule is now 9.9.9. This page is from before.")
+        await expect(banner).to_contain_text("Bascule is now 9.9.9. This page is from the version before.")
         assert __version__ != "9.9.9"
         await page.get_by_role("button", name="Reload").click()
         await expect(banner).to_have_count(0)

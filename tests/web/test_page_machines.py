@@ -195,7 +195,7 @@ async def test_a_machine_that_is_away_or_paused_is_not_offered_for_a_start_and_s
         machines.connect()
         machines.show(LAPTOP, paused=True)
         await machine.click()
-        await expect(laptop).to_contain_text("paused. It takes no new sessions")
+        await expect(laptop).to_contain_text("paused. It accepts no new sessions")
         assert tab.errors == []
 
 
@@ -221,12 +221,14 @@ async def test_a_machine_that_goes_away_is_said_in_its_sessions_only_and_everyth
         await page.locator("#message").press("Enter")
         await expect(page.locator("#message")).to_have_value("And the lexer?")
         await expect(page.locator(".under")).to_contain_text(
-            "nothing can be sent there now. Your text is kept."
+            "nothing can be sent there right now. Your text is kept."
         )
         await is_sound(tab, size)
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="End session").click()
-        await expect(page.locator(".confirm")).to_contain_text("It ends this session when it is back")
+        await expect(page.locator(".confirm")).to_contain_text(
+            "It ends this session first thing when it is back"
+        )
         await page.locator(".confirm").get_by_role("button", name="Cancel").click()
         # A session of the other machine knows nothing of it, nor does another screen.
         await tab.turn_to("/sessions/uploads")
@@ -269,7 +271,7 @@ async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
         await page.keyboard.press("Enter")
         await expect(card.locator("h3")).to_have_text("Mira’s laptop")
         await card.get_by_role("button", name="Pause").click()
-        await tab.told("Mira’s laptop takes no new sessions.")
+        await tab.told("Mira’s laptop accepts no new sessions.")
         assert [one.paused for one in machines.laptop.commands if isinstance(one, PauseDevice)] == [True]
         assert not [one for one in machines.hub.device.commands if isinstance(one, PauseDevice)]
         # One that is connected would be back at once; one that is away can be forgotten.
@@ -279,7 +281,7 @@ async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
         await expect(card.locator(".machine-state")).to_contain_text("away 1 h")
         await card.get_by_role("button", name="Forget").click()
         sure = page.get_by_role("dialog", name="Forget Mira’s laptop?")
-        await expect(sure).to_contain_text("Its sessions stay here to read; they can’t go on.")
+        await expect(sure).to_contain_text("Its sessions stay here to read; they can’t be continued.")
         await is_sound(tab, size)
         await sure.get_by_role("button", name="Forget it").click()
         await expect(card).to_have_count(0)

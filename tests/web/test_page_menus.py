@@ -8,7 +8,8 @@ from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, tool
-from tests.web.test_page_requests import begun
+from tests.web.spills import spills
+from tests.web.test_page_requests import begun, wants
 
 from bascule.model.commands import SetMode, SetPermissionMode
 from bascule.model.events import ModeChanged, PromptSent
@@ -114,7 +115,7 @@ async def test_one_list_of_modes_and_the_chip_shows_the_one_that_counts(
 async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
     hub: RunningHub, browser: Browser
 ) -> None:
-    arabic = "# عنوان\n\nمرحبا بالعالم\n\n- بند\n\nAnd English."
+    arabic = "# عنوان\n\nمرحبا بالعالم\n\n- بند\n\n> اقتباس\n\n| ملف |\n|--|\n| a.py |\n\nAnd English."
     done = tool("Read", "read", 1, "…", file_path=f"/code/lantern/{DEEP}")
     await begun(hub, *done, *said("m1", arabic), PromptSent("p2", "شكرا", "ana"))
     await append(hub.store, "s1", *said("m2", "Hello"))
@@ -127,12 +128,30 @@ async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
         assert await name.evaluate(CUT) == [False, "settings.py"]
         assert not await column.evaluate("(one) => document.documentElement.scrollWidth > innerWidth")
     directions = {
-        "rtl": [column.locator("h1"), column.locator("li"), column.locator(".said").nth(1)],
+        # A list, a quote and a table run as their first words do: marks and first columns on the right.
+        "rtl": [column.locator("h1, ul, li, blockquote, .data-table"), column.locator(".said").nth(1)],
         "ltr": [column.locator("p", has_text="English"), column.locator(".said").first],
     }
     for way, elements in directions.items():
         for element in elements:
-            assert await element.evaluate("(one) => getComputedStyle(one).direction") == way
+            ways = "(all) => [...new Set(all.map((one) => getComputedStyle(one).direction))]"
+            assert await element.evaluate_all(ways) == [way]
+    # In a request it wraps and is never cut; in the inbox the folder is cut.
+    await append(
+        hub.store, "s1", wants("r1", "Write", "edit", file_path=f"/code/lantern/{DEEP}", content="x")
+    )
+    for size in (PHONE, DESKTOP):
+        await tab.page.set_viewport_size(size)
+        where = tab.ask.locator(".request__meta.is-top > span").first
+        await expect(where).to_have_text(DEEP)
+        assert await where.evaluate(CUT) == [False, DEEP]
+        assert await spills(tab.page) == []
+    await tab.turn_to("/inbox")
+    row = tab.page.locator(".inbox-row .is-path")
+    await expect(row).to_have_text(DEEP)
+    assert await row.locator("b").evaluate(CUT) == [False, "settings.py"]
+    assert (await row.locator("span").evaluate(CUT))[0]
+    assert tab.errors == []
 
 
 @pytest.mark.row("X9")

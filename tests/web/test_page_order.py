@@ -94,7 +94,7 @@ async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
     for _ in range(3):
         await expect(tab.ask).to_be_visible()
         assert await tab.page.evaluate(RAW) == []
-        await tab.page.get_by_role("button", name="The next one").click()
+        await tab.page.get_by_role("button", name="Next request").click()
     assert (
         await tab.page.title()
         == "(3) innocent \\u{202e}gnp.exe\\u{2066} \\u{200f}\\u{9b}31m\\u{1b}[2J · Bascule"

@@ -48,7 +48,7 @@ async def test_a_used_link_says_so_and_names_the_command_for_a_new_one(
     await expect((await open_link(browser, hub, secret)).page.locator("#task")).to_be_visible()
     object.__setattr__(hub.services, "link_command", "/opt/bascule trust generate")
     late = await open_link(browser, hub, secret)
-    await expect(late.page.locator("h1:visible")).to_have_text("This link was used already")
+    await expect(late.page.locator("h1:visible")).to_have_text("This link has already been used")
     await expect(late.page.locator(".locked .copy-line")).to_contain_text("/opt/bascule trust generate")
     assert late.page.url == f"{hub.url}/"
     assert await serious(late) == []
@@ -66,8 +66,8 @@ async def test_a_link_that_was_never_one_and_one_that_is_over_are_told_apart(
     steady, over = hub.services.links._steady, secret_of(hub)
     hub.services.links._steady = lambda: steady() + LIFETIME
     for secret, words in (
-        ("a-secret-that-nobody-made", "This link opens nothing"),
-        (over, "This link is over"),
+        ("a-secret-that-nobody-made", "This link does not work"),
+        (over, "This link has expired"),
     ):
         tab = await open_link(browser, hub, secret)
         await expect(tab.page.locator("h1:visible")).to_have_text(words)
@@ -77,7 +77,7 @@ async def test_a_dead_link_does_not_lock_out_a_browser_that_was_in(hub: RunningH
     tab = await open_tab(browser, hub.url, hub.tokens["owner"])
     await expect(tab.page.locator("#task")).to_be_visible()
     await tab.go("/?x#pair=a-secret-that-nobody-made")
-    await tab.told("You are in as before")
+    await tab.told("You are still signed in as before")
     await expect(tab.page.locator("#task")).to_be_visible()
 
 

@@ -148,7 +148,7 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
         await expect(other.page.locator("#tabs [role=tab]")).to_have_count(1)
         await mine.page.get_by_role("button", name="Archived").click()
         await mine.page.locator(".session-row[data-key=python310]").click(button="right")
-        await mine.page.get_by_role("menuitem", name="Take out of the archive").click()
+        await mine.page.get_by_role("menuitem", name="Unarchive").click()
         await expect(other.page.locator(".session-row[data-key=python310]")).to_have_count(1)
         # TC-1.3b: a removed project's tabs close, in both
         await mine.page.locator(".session-row[data-key=rates]").click()
@@ -220,6 +220,6 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await expect(page.get_by_label("Search in all sessions")).to_have_value("note about")
         await expect(hits).to_have_count(1)
         await page.get_by_label("Search in all sessions").fill("zeppelin")
-        await expect(page.locator(".empty-state")).to_contain_text("Nothing was said about “zeppelin”")
+        await expect(page.locator(".empty-state")).to_contain_text("No results for “zeppelin”")
         assert page.url == f"{hub.url}/search"
         assert tab.errors == []

@@ -21,7 +21,7 @@ from bascule.model.events import SessionReady
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
-@pytest.mark.row("TC-2.2a", "TC-2.2b", "TC-2.2c", "TC-5.4a", "R7", "A11")
+@pytest.mark.row("TC-2.2a", "TC-2.2b", "TC-2.2c", "TC-5.4a", "R7", "A11", "C4")
 async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as hub:
         attic = LanternDevice(hub.store, hub.services.switchboard, "device-2", "attic")

@@ -123,7 +123,7 @@ async def test_a_start_waits_for_its_machine_is_denied_with_the_text_kept_and_th
         denied = waiting(begun.session_id, state="denied", message="Denied on laptop.")
         asking.show(LAPTOP, denied)
         failed = page.locator(".failure-card")
-        await expect(failed).to_contain_text("laptop did not take it")
+        await expect(failed).to_contain_text("laptop refused it")
         await expect(failed).to_contain_text("Denied on laptop.")
         await expect(page.get_by_label("Task")).to_have_value("Port the lexer at once")
         # Once more; this time somebody approves it there.
@@ -187,7 +187,7 @@ async def test_a_one_time_link_opens_a_page_and_only_its_button_acts(
         assert asking.commands(TOWER, AnswerStartLink) == [AnswerStartLink(token=TOKEN, decision="approve")]
         await page.goto("about:blank")
         await page.goto(f"{machines.hub.url}/#approve={TOKEN}")
-        await expect(page.get_by_role("heading", name="This link opens nothing")).to_be_visible()
+        await expect(page.get_by_role("heading", name="This link does not work")).to_be_visible()
         await context.close()
 
 
@@ -209,7 +209,7 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
         field = card.get_by_label("Code that laptop shows")
         await field.fill("0123")
         await field.press("Enter")
-        await expect(card.get_by_role("alert")).to_contain_text("That is no code")
+        await expect(card.get_by_role("alert")).to_contain_text("That is not a code")
         await is_sound(tab)
         await field.fill("01234-56789-abcde-fghjk-mnpqr-s")
         await field.press("Enter")

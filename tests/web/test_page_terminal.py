@@ -326,7 +326,9 @@ async def test_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_serve
     await expect(hint).to_have_text("1 of 1")
     await page.keyboard.press("Escape")
     await shells.kill()
-    await expect(screen.foot).to_contain_text("Not connected. The program goes on, and nothing is lost.")
+    await expect(screen.foot).to_contain_text(
+        "Not connected. The program keeps running, and nothing is lost."
+    )
     await shells.start()
     await expect(screen.foot).not_to_contain_text("Not connected")
     await screen.type("echo ba''ck\n")
@@ -416,12 +418,12 @@ async def test_a_link_to_a_terminal_says_in_words_that_it_shows_no_screen(
     await page.get_by_role("button", name="Share", exact=True).click()
     share = page.get_by_role("dialog", name="Share this session")
     await expect(share).to_contain_text("A link does not show a terminal’s screen.")
-    await expect(share.get_by_role("button", name="Make a link")).to_have_count(0)
+    await expect(share.get_by_role("button", name="Create a link")).to_have_count(0)
     # The API still makes one, for what is said about the session.
     made = (await shells.post(f"/api/sessions/{session}/share")).json()
     guest = await open_tab(browser, shells.url, made["token"], path="/s", size=PHONE)
     await expect(guest.page.locator("#terminal")).to_contain_text("This session is a terminal.")
-    await expect(guest.page.locator("#guest")).to_contain_text("whose screen a link does not show")
+    await expect(guest.page.locator("#guest")).to_contain_text("a link does not show its screen")
     await expect(guest.page.locator(".term-frame")).to_have_count(0)
     assert guest.errors == []
     assert screen.tab.errors == []

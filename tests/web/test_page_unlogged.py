@@ -47,7 +47,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     page, width = tab.page, size["width"]
     group = page.locator("section.unlogged")
     if width < 720:
-        await expect(page.locator(".banner")).to_contain_text("2 agents run and are not in the log.")
+        await expect(page.locator(".banner")).to_contain_text("2 agents are running but not in the log.")
         await picture(page, f"unlogged-banner-{width}")
         await page.locator(".banner").get_by_role("button", name="Show").click()
     await expect(group.locator(".unlogged__row")).to_have_count(2)
@@ -60,7 +60,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     # End asks first, and can be left
     last = group.locator(f'[data-key="{ended}-1"]')
     await last.get_by_role("button", name="End").click()
-    await expect(last).to_contain_text("What it wrote is put aside.")
+    await expect(last).to_contain_text("What it wrote is set aside.")
     await picture(page, f"unlogged-sure-{width}")
     await last.get_by_role("button", name="Keep it").click()
     await last.get_by_role("button", name="End").click()
@@ -68,7 +68,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     await expect(group.locator(".unlogged__row")).to_have_count(1)
     assert not agents[1].is_running() or agents[1].status() == psutil.STATUS_ZOMBIE
 
-    await group.get_by_role("button", name="Take up").click()
+    await group.get_by_role("button", name="Recover").click()
     await expect(group).to_have_count(0)
     await expect(page).to_have_url(f"{server.url}/sessions/{kept}")
     await tab.says("This log began again here")

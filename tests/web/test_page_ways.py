@@ -155,6 +155,6 @@ async def test_a_folder_is_trusted_after_plain_words_and_no_longer_by_one_press(
     assert (await claude.http.get("/api/projects/trusted")).json()["folders"] == [str(claude.work)]
     await folder.click()
     await tab.page.get_by_role("menuitem", name="Stop trusting work").click()
-    await tab.told("not trusted any more")
+    await tab.told("no longer trusted")
     assert (await claude.http.get("/api/projects/trusted")).json()["folders"] == []
     assert tab.errors == []

@@ -54,7 +54,7 @@ def detach_key(name: str) -> int:
     """`ctrl-]` or `^]` -> its byte."""
     letter = name.lower().removeprefix("ctrl-").removeprefix("^").upper()
     if len(letter) != 1 or not "@" <= letter <= "_":
-        raise InvalidInput(f"{name!r} is no control key; write one such as ctrl-] or ctrl-a.")
+        raise InvalidInput(f"{name!r} is not a control key; use one such as ctrl-] or ctrl-a.")
     return ord(letter) & 0x1F
 
 
@@ -73,7 +73,7 @@ class Visit:
         self._begun = asyncio.Event()
         self._typed: asyncio.Queue[bytes] = asyncio.Queue()
         self._said = ("", 0.0)
-        self.farewell = f"Detached; it goes on. Come back with: {command_line('attach', session_id)}"
+        self.farewell = f"Detached; it keeps running. Come back with: {command_line('attach', session_id)}"
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()

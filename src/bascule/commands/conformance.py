@@ -44,11 +44,11 @@ async def _agreed(terminal: Console, agent: AgentInfo) -> bool:
     )
     terminal.line(message)
     if not terminal.interactive:
-        terminal.line("Say --yes to do that where nobody can be asked.")
+        terminal.line("Use --yes where nobody can be asked.")
         return False
     keyboard = Keyboard()
     keyboard.forget_typed_ahead()  # before the question: a quick answer to it counts
-    terminal.say("Go on? [y/N] ")
+    terminal.say("Continue? [y/N] ")
     return (await keyboard.line() or "").strip().lower() in ("y", "yes")
 
 

@@ -38,7 +38,7 @@ async def start(args: argparse.Namespace) -> int:
             return exits.FAILED
         print(f"Running at {server.url} (pid {server.pid}). Stop it with: {command_line('daemon', 'stop')}")
     if read_hub_note(Path(settings.data_dir)) is None:
-        print(f"It has joined no hub. Join one with: {command_line('daemon', 'join', 'URL')}")
+        print(f"It has not joined a hub. Join one with: {command_line('daemon', 'join', 'URL')}")
         return exits.OK
     return _tell(await _uplink(settings))
 
@@ -77,7 +77,7 @@ async def stop(args: argparse.Namespace) -> int:
     if not await stop_server(server.pid):
         print(f"The server (pid {server.pid}) did not stop.", file=sys.stderr)
         return exits.FAILED
-    print("Stopped. Agents go on; `bascule down` ends them.")
+    print("Stopped. Agents keep running; `bascule down` ends them.")
     return exits.OK
 
 
@@ -99,7 +99,7 @@ async def status(args: argparse.Namespace) -> int:
         return exits.UNREACHABLE
     print(f"Running at {server.url} (pid {server.pid})")
     if note is None:
-        print("Joined no hub.")
+        print("Not joined to a hub.")
         return exits.OK
     linked = await _uplink(settings, wait=0)
     print(_widening(settings, linked))
@@ -163,7 +163,7 @@ async def leave(args: argparse.Namespace) -> int:
     settings = load({"data_dir": args.data})
     note = read_hub_note(Path(settings.data_dir))
     if note is None:
-        print("This machine has joined no hub.")
+        print("This machine has not joined a hub.")
         return exits.OK
     if running_server(settings.data_dir) is not None:
         async with await Client.local(settings.data_dir) as client:
@@ -186,11 +186,11 @@ def _tell(linked: UplinkStatus) -> int:
             print(f"Refused by {linked.url}: {flat(linked.message)}", file=sys.stderr)
             return exits.REFUSED
         case "none":
-            print("Joined no hub.")
+            print("Not joined to a hub.")
             return exits.OK
         case _:
             why = f": {flat(linked.message)}" if linked.message else "."
-            print(f"Not connected to {linked.url}{why} It tries again by itself.", file=sys.stderr)
+            print(f"Not connected to {linked.url}{why} It keeps trying.", file=sys.stderr)
             return exits.UNREACHABLE
 
 

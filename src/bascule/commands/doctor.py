@@ -99,7 +99,7 @@ def _folders(settings: Settings) -> Iterator[Finding]:
 def _folder(name: str, path: Path, forbidden: int, command: str) -> Finding:
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode):
-        return Finding("fail", f"{name}: {path} is no folder", "move it away")
+        return Finding("fail", f"{name}: {path} is not a folder", "move it away")
     if status.st_uid != os.getuid():
         return Finding("fail", f"{name}: {path} belongs to another user", "choose another folder")
     mode = stat.S_IMODE(status.st_mode)

@@ -34,7 +34,9 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
         yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
         return
     for damage in damaged[:MAX_NAMED]:
-        yield Finding("fail", f"log: {damage.message}", "keep a copy of the state folder; its agent goes on")
+        yield Finding(
+            "fail", f"log: {damage.message}", "keep a copy of the state folder; its agent keeps running"
+        )
     if len(damaged) > MAX_NAMED:
         yield Finding("fail", f"log: {len(damaged) - MAX_NAMED} more sessions are damaged")
     if not damaged:
@@ -50,5 +52,5 @@ def is_known(name: str, known: dict[str, str]) -> bool:
 
 
 def _without_log(names: list[str]) -> Finding:
-    words = f"log: {len(names)} processes run and are not in it ({', '.join(names[:MAX_NAMED])})"
+    words = f"log: {len(names)} processes are running and not in it ({', '.join(names[:MAX_NAMED])})"
     return Finding("warn", words, "bascule sessions unlogged")

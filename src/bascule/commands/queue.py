@@ -21,7 +21,7 @@ async def queue(args: argparse.Namespace) -> int:
         waiting = await client.queue(args.session)
     terminal = Console()
     if not waiting:
-        terminal.line("Nothing waits in this session.")
+        terminal.line("Nothing is waiting in this session.")
     for one in waiting:
         state = terminal.style("held  ", "yellow") if one.held else "queued"
         terminal.line(f"{state}  {one_line(one.by, 20):<12}  {one_line(one.text, 100)}")

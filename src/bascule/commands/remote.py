@@ -114,7 +114,7 @@ class Installing:
         return f"http://127.0.0.1:{port}"
 
     async def _check_reach(self, url: str) -> None:
-        _step(f"look whether {url} answers from there")
+        _step(f"check whether {url} answers from there")
         answer = await self._far.program("reach", url)
         if not answer.get("answers"):
             raise RemoteFailed(f"{self._host} does not reach this hub at {url}: {answer.get('why')}")
@@ -146,7 +146,7 @@ class Installing:
         if ran.code == 0:
             return
         print(f"  no service there: {flat(ran.said.splitlines()[0] if ran.said else 'no reason')}")
-        _step("start it in the background; it does not start again by itself after a reboot")
+        _step("start it in the background; it will not start again after a reboot")
         ran = await self._far.bascule("daemon", "start")
         if ran.code not in (exits.OK, exits.REFUSED, exits.UNREACHABLE):  # an earlier hub is no matter
             raise RemoteFailed(f"It does not start there: {ran.said}")

@@ -44,7 +44,7 @@ def permission_text(
     lines = [terminal.style(f"Permission: {named(flat(asked.tool), flat(asked.title))}", "bold")]
     said = [asked.tool, asked.title, asked.note, asked.blocked_path or "", *_strings(value)]
     if any(has_hidden(text) for text in said):
-        warning = "! This holds characters that do not show; they are written as \\u{…}."
+        warning = "! This contains invisible characters; they are written as \\u{…}."
         lines.append(terminal.style(warning, "red"))
     bare = list(_body(value, _unstyled))
     lines += list(_body(value, terminal.style)) if whole or _length(bare) <= SHOWN else _ends(bare)

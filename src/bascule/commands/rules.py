@@ -47,7 +47,7 @@ async def add(args: argparse.Namespace) -> int:
 async def remove(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         await client.rules.remove(args.rule)
-    print("The rule is gone; what it answered asks again.")
+    print("The rule was removed; what it answered asks again.")
     return exits.OK
 
 
@@ -69,7 +69,7 @@ def _show(tried: RuleTrial) -> int:
     if run is not None:
         print(f"{flat(run.words)}: would have answered {run.fits} of the last {run.looked} requests.")
         if run.differs:
-            print(f"{run.differs} of them were answered otherwise then.")
+            print(f"{run.differs} of them were answered differently then.")
         for one in run.requests:
             by = f" by {flat(one.by)}" if one.by else ""
             print(f"  {flat(one.at)}  {flat(one.text)}  now {one.now}, then {one.then}{by}")

@@ -81,7 +81,7 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
     if args.detach:
         print(flat(session_id))
         follow = command_line("sessions", "show", session_id)
-        print(f"Runs in the background; follow it with: {follow}", file=sys.stderr)
+        print(f"Running in the background; follow it with: {follow}", file=sys.stderr)
         return exits.OK
     terminal = Console(interactive=False if args.json else None)
     conversation = Conversation(client, session_id, terminal, message_id, as_json=args.json)
@@ -111,7 +111,7 @@ def begun(created: Created) -> Created:
     if created.waiting is not None:
         follow = command_line("sessions", "show", created.id)
         raise ApprovalPending(
-            f"It waits for approval on its machine: bascule starts approve {flat(created.waiting.id)}. "
+            f"It is waiting for approval on its machine: bascule starts approve {flat(created.waiting.id)}. "
             f"It runs once it is approved; follow it then with: {follow}"
         )
     return created

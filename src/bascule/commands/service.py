@@ -36,7 +36,7 @@ async def install(args: argparse.Namespace) -> int:
         return exits.FAILED
     state = service.state()
     print(f"{'Installed' if changed else 'Already installed'}: {state.file}")
-    print(f"Bascule runs at {server.url} and starts by itself {state.starts or 'no more'}.")
+    print(f"Bascule runs at {server.url} and starts on its own {state.starts or 'no longer'}.")
     if state.advice:
         print(state.advice)
     _install_links(args)
@@ -54,7 +54,7 @@ def status(args: argparse.Namespace) -> int:
         print("The service is not installed. Install it with: bascule service install")
     else:
         print(f"Installed: {state.file}")
-        print(f"Starts by itself: {state.starts or 'no'}")
+        print(f"Starts on its own: {state.starts or 'no'}")
         if state.advice:
             print(state.advice)
         if not state.current:
@@ -73,7 +73,7 @@ def uninstall(args: argparse.Namespace) -> int:
     removed = _service(args).uninstall()
     links = _links(args)
     if links is not None and links.uninstall():
-        print("bascule:// links are not opened by Bascule any more.")
+        print("bascule:// links are no longer opened by Bascule.")
     if not removed:
         print("The service is not installed.")
         return exits.OK
@@ -123,7 +123,7 @@ def _runs_by_hand(args: argparse.Namespace) -> str:
         return ""
     return (
         f"Bascule already runs at {server.url} (pid {server.pid}), started by hand. Stop it (Ctrl-C; agents "
-        "go on), then install the service again."
+        "keep running), then install the service again."
     )
 
 

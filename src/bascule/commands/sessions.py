@@ -115,7 +115,7 @@ def _list_requests(requests: list[RequestView], session_id: str | None) -> int:
     terminal = Console()
     wanted = [one for one in requests if session_id in (None, one.session_id)]
     if not wanted:
-        terminal.line("Nothing waits for you.")
+        terminal.line("Nothing is waiting for you.")
     for request in wanted:
         _print_request(terminal, request)
     return exits.OK

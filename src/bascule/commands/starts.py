@@ -20,7 +20,7 @@ async def list_starts(args: argparse.Namespace) -> int:
     if found.blocked_until is not None:
         terminal.line(f"Starts from elsewhere are blocked until {_at(found.blocked_until)}.")
     if not waiting:
-        terminal.line(f"No start waits for approval (starts.approval is {flat(found.approval)}).")
+        terminal.line(f"No start is waiting for approval (starts.approval is {flat(found.approval)}).")
     for one in waiting:
         for line in _lines(one):
             terminal.line(line)
@@ -50,7 +50,7 @@ async def block(args: argparse.Namespace) -> int:
         await client.block_starts(blocked=args.blocked)
         found: StartList = await client.starts()
     until = found.blocked_until
-    print("Starts from elsewhere are taken again." if until is None else f"Blocked until {_at(until)}.")
+    print("Starts from elsewhere are accepted again." if until is None else f"Blocked until {_at(until)}.")
     return exits.OK
 
 

@@ -41,7 +41,9 @@ class Progress:
 
 async def copy(args: argparse.Namespace) -> int:
     if not args.to.startswith(("postgresql://", "postgres://")):
-        raise InvalidInput("--to is no address of a PostgreSQL database: postgresql://user@host/database")
+        raise InvalidInput(
+            "--to is not the address of a PostgreSQL database: postgresql://user@host/database"
+        )
     rows = await asyncio.to_thread(_copy, _database(args), args.to)
     Console().line(f"Copied {rows:,} rows, all compared. Now start: bascule hub --store {args.to}")
     return exits.OK

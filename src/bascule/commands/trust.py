@@ -20,7 +20,7 @@ async def generate(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         made = await client.create_grant(args.name, role, days=args.days, session_id=args.session)
     print(made.link)
-    until = f"until {made.grant.expires_at}" if made.grant.expires_at else "for ever"
+    until = f"until {made.grant.expires_at}" if made.grant.expires_at else "forever"
     notice = f"{flat(made.grant.name)} may enter as {made.grant.role} {until}. Shown only once. Copy it now."
     print(f"{notice}\nTake it back with: {command_line('trust', 'revoke', made.grant.id)}", file=sys.stderr)
     if args.qr or (args.qr is None and sys.stdout.isatty()):
@@ -43,11 +43,11 @@ async def list_grants(args: argparse.Namespace) -> int:
         terminal.line("Nobody has a link. Make one with: bascule trust generate NAME")
     for grant in links:
         where = f"  session {flat(grant.session_id)}" if grant.session_id else ""
-        until = f"until {grant.expires_at}" if grant.expires_at else "for ever"
+        until = f"until {grant.expires_at}" if grant.expires_at else "forever"
         used = f"  last used {grant.last_used_at}" if grant.last_used_at else ""
         terminal.line(f"{flat(grant.id)}  {grant.role:<8}  {flat(grant.name)}  {until}{where}{used}")
     if sites:
-        terminal.line("Web sites that may launch agents without the launch window:")
+        terminal.line("Websites that may launch agents without the launch window:")
     for grant in sites:
         terminal.line(f"{flat(grant.id)}  {flat(grant.name)}  trusted since {flat(grant.created_at)}")
     trusted_browsers.list_browsers(args, terminal)
@@ -83,6 +83,6 @@ async def revoke(args: argparse.Namespace) -> int:
 
 def _revoked(grant: GrantView) -> str:
     if grant.role != "site":
-        return f"{flat(grant.name)} can't enter any more."
+        return f"{flat(grant.name)} can no longer get in."
     again = "Its pages get the launch window again, unless launch.origins lists it."
-    return f"{flat(grant.name)} is not trusted any more. {again}"
+    return f"{flat(grant.name)} is no longer trusted. {again}"

@@ -17,7 +17,7 @@ async def unlogged(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         if args.take_up:
             for session_id in await client.unlogged.take_up(args.take_up):
-                Console().line(f"Taken up as {session_id}.")
+                Console().line(f"Recovered as {session_id}.")
             return exits.OK
         if args.end:
             folder = await client.unlogged.end(args.end)
@@ -29,7 +29,7 @@ async def unlogged(args: argparse.Namespace) -> int:
         terminal.line(encode(found).decode())
         return exits.OK
     if not found:
-        terminal.line("Every process that runs is in the log.")
+        terminal.line("Every running process is in the log.")
     for one in found:
         describe(terminal, one)
     return exits.OK

@@ -44,7 +44,7 @@ def _start(args: argparse.Namespace, *, agents: bool) -> int:
 
     def ready(link: str, running: Sequence[str]) -> None:
         print(link, flush=True)
-        print("Open the link in a browser. Ctrl-C stops the server; agents go on.", file=sys.stderr)
+        print("Open the link in a browser. Ctrl-C stops the server; agents keep running.", file=sys.stderr)
         if running:
             print(_running_words(running), file=sys.stderr)
         if settings.insecure_bind and settings.tls_cert is None and not is_loopback(settings.host):
@@ -99,7 +99,7 @@ def _address_words(settings: Settings, error: OSError) -> str:
         return f"{where} is in use; stop what uses it, or start with --port 0 for any free one."
     if error.errno == errno.EACCES:
         return f"{where} needs more rights than you have; choose a port above 1023 with --port."
-    return f"{where} is no address of this machine; choose another with --host."
+    return f"{where} is not an address of this machine; choose another with --host."
 
 
 def _has_browser() -> bool:

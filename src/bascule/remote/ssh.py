@@ -39,7 +39,9 @@ class Ran(Struct, frozen=True):
 def destination(text: str) -> str:
     """`user@host` or a name of the ssh settings; nothing that ssh could take for an option."""
     if not _DESTINATION.fullmatch(text):
-        raise InvalidInput(f"{text[:80]!r} is no machine for ssh; write one such as ana@host.example")
+        raise InvalidInput(
+            f"{text[:80]!r} is not a machine that ssh knows how to reach; use one such as ana@host.example"
+        )
     return text
 
 

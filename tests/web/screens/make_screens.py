@@ -77,7 +77,7 @@ async def start(tab: Tab, task: str, then: str) -> None:
 
 async def starting(tab: Tab, hub: RunningHub) -> None:
     await start(tab, "Uploads that lose their connection start from zero. Make them resume.", ".going")
-    await tab.page.get_by_text("Waiting for its first word").wait_for()
+    await tab.page.get_by_text("Waiting for its first response").wait_for()
 
 
 async def failing(tab: Tab, hub: RunningHub) -> None:

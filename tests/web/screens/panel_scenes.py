@@ -81,7 +81,7 @@ async def share(tab: Tab, hub: RunningHub) -> None:
         await tab.page.get_by_role("menuitem", name="Share").click()
     else:
         await tab.page.get_by_role("button", name="Share", exact=True).click()
-    await tab.page.get_by_role("button", name="Make a link").click()
+    await tab.page.get_by_role("button", name="Create a link").click()
     await tab.page.locator(".share .share__near").wait_for()
 
 
@@ -96,7 +96,7 @@ async def guest(tab: Tab, hub: RunningHub) -> None:
 
 async def added(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_label("Name").fill("Mira’s tablet")
-    await tab.page.get_by_role("button", name="Make a link").click()
+    await tab.page.get_by_role("button", name="Create a link").click()
     await tab.page.locator(".trust .copy-line").wait_for()
 
 

@@ -6,7 +6,7 @@ from bascule.commands.arguments.declare import Commands, add, group, lazily
 
 
 def add_trust(commands: Commands) -> None:
-    actions = group(commands, "trust", "manage links to the server, and web sites that may launch agents")
+    actions = group(commands, "trust", "manage links to the server, and websites that may launch agents")
     generate = add(actions, "generate", "create a link", lazily("trust", "generate"))
     generate.add_argument("name", nargs="?", help="name of its user; shown beside what they do")
     generate.add_argument(
@@ -18,9 +18,9 @@ def add_trust(commands: Commands) -> None:
     generate.add_argument("--session", metavar="ID", help="limit the link to this session")
     generate.add_argument("--days", type=int, default=30)
     generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="also print it as a QR code")
-    add(actions, "list", "list links, trusted web sites and browsers", lazily("trust", "list_grants"))
+    add(actions, "list", "list links, trusted websites and browsers", lazily("trust", "list_grants"))
     revoke = add(
-        actions, "revoke", "revoke a link, or the trust in a web site or browser", lazily("trust", "revoke")
+        actions, "revoke", "revoke a link, or the trust in a website or browser", lazily("trust", "revoke")
     )
     revoke.add_argument(
         "grant", metavar="NAME_OR_ID", help="a site's name is its address: https://tool.example"
@@ -29,14 +29,14 @@ def add_trust(commands: Commands) -> None:
 
 def add_starts(commands: Commands) -> None:
     actions = group(commands, "starts", "approve sessions that are started here from another machine")
-    add(actions, "list", "list starts that wait", lazily("starts", "list_starts"))
+    add(actions, "list", "list starts that are waiting", lazily("starts", "list_starts"))
     for decision, words in (("approve", "start it"), ("deny", "refuse it")):
         parser = add(actions, decision, words, lazily("starts", "decide"))
         parser.add_argument("start", metavar="ID")
         parser.set_defaults(decision=decision)
     for name, blocked in (("block", True), ("unblock", False)):
         words = (
-            "refuse all starts from elsewhere for a day" if blocked else "take starts from elsewhere again"
+            "refuse all starts from elsewhere for a day" if blocked else "accept starts from elsewhere again"
         )
         add(actions, name, words, lazily("starts", "block")).set_defaults(blocked=blocked)
 

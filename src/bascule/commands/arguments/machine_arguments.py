@@ -30,16 +30,16 @@ def add_up(commands: Commands) -> None:
         )
         parser.add_argument("--tls-cert", metavar="FILE")
         parser.add_argument("--tls-key", metavar="FILE")
-        parser.add_argument("--public-url", metavar="URL", help="address by which others reach it")
+        parser.add_argument("--public-url", metavar="URL", help="address at which others reach it")
     hub.add_argument("--store", metavar="URL", help="PostgreSQL database to keep everything in (a file)")
 
 
 def add_service(commands: Commands) -> None:
     actions = group(commands, "service", "run the server as a service of this user")
     for name, help in (
-        ("install", "start the server now and by itself from now on; open bascule:// links"),
-        ("status", "tell whether the service is installed and runs"),
-        ("uninstall", "stop the service and remove it; agents go on"),
+        ("install", "start the server now and at every login or boot; open bascule:// links"),
+        ("status", "show whether the service is installed and running"),
+        ("uninstall", "stop the service and remove it; agents keep running"),
     ):
         action = add(actions, name, help, lazily("service", name), talks=False)
         if name == "install":
@@ -57,11 +57,11 @@ def add_machine(commands: Commands) -> None:
     doctor.add_argument("--yes", action="store_true", help="do not ask before using its model")
     actions = group(commands, "daemon", "run this machine's server in the background, and join it to a hub")
     add(actions, "start", "start the server in the background", lazily("daemon", "start"), talks=False)
-    add(actions, "stop", "stop the server; agents go on", lazily("daemon", "stop"), talks=False)
+    add(actions, "stop", "stop the server; agents keep running", lazily("daemon", "stop"), talks=False)
     status = add(
         actions,
         "status",
-        "tell whether it runs, and whether it is connected to its hub",
+        "show whether it is running, and whether it is connected to its hub",
         lazily("daemon", "status"),
         talks=False,
     )
@@ -91,11 +91,11 @@ def add_machine(commands: Commands) -> None:
     widen.add_argument("answer", choices=["yes", "no"])
     add(actions, "leave", "leave the hub", lazily("daemon", "leave"), talks=False)
     install = add(
-        actions, "install", "set another machine up over ssh, and let it in", lazily("remote", "install")
+        actions, "install", "set up another machine over ssh, and let it join", lazily("remote", "install")
     )
     install.add_argument("host", metavar="USER@HOST")
     install.add_argument(
-        "--hub-url", metavar="URL", help="address by which that machine reaches this hub (public_url)"
+        "--hub-url", metavar="URL", help="address at which that machine reaches this hub (public_url)"
     )
     install.add_argument(
         "--hub-may-widen", action="store_true", help="let this hub widen there what agents do without asking"
@@ -104,12 +104,12 @@ def add_machine(commands: Commands) -> None:
         "--through-ssh", action="store_true", help="it can't reach this hub: keep a tunnel over ssh"
     )
     remove = add(
-        actions, "remove", "remove what install has put on another machine", lazily("remote", "remove")
+        actions, "remove", "remove what `install` put on another machine", lazily("remote", "remove")
     )
     remove.add_argument("host", metavar="USER@HOST")
-    pause = add(actions, "pause", "take no new sessions", lazily("machine", "pause"))
+    pause = add(actions, "pause", "accept no new sessions", lazily("machine", "pause"))
     pause.set_defaults(paused=True)
-    resume = add(actions, "resume", "take new sessions again", lazily("machine", "pause"))
+    resume = add(actions, "resume", "accept new sessions again", lazily("machine", "pause"))
     resume.set_defaults(paused=False)
 
 

@@ -6,7 +6,7 @@ from bascule.commands.arguments.declare import Commands, add, group, lazily
 def add_prompts(commands: Commands) -> None:
     actions = group(commands, "prompts", "read, import and export the prompt library")
     listing = add(
-        actions, "list", "list prompts, or those with some words", lazily("prompts", "list_prompts")
+        actions, "list", "list prompts, or those that contain some words", lazily("prompts", "list_prompts")
     )
     listing.add_argument("words", nargs="?")
     listing.add_argument("--json", action="store_true")
@@ -97,5 +97,8 @@ def add_audit(commands: Commands) -> None:
         )
     for parser in (listing, export):
         parser.add_argument(
-            "--chain", type=int, metavar="N", help="of a machine that began another one: which (the last)"
+            "--chain",
+            type=int,
+            metavar="N",
+            help="which one, of a machine that has several (default: the last)",
         )

@@ -85,7 +85,7 @@ def add_sessions(commands: Commands) -> None:
     actions = group(commands, "sessions", "list, show, answer and end sessions")
     listing = add(actions, "list", "list sessions", lazily("sessions", "list_sessions"))
     listing.add_argument("--archived", action="store_true")
-    listing.add_argument("--limit", type=int, metavar="N", help="the newest N (50 unless said)")
+    listing.add_argument("--limit", type=int, metavar="N", help="the newest N (default: 50)")
     listing.add_argument("--all", action="store_true", help="every session")
     listing.add_argument("--json", action="store_true", help="every session, unless --limit says how many")
     show = add(actions, "show", "print a session's transcript", lazily("sessions", "show"))
@@ -94,7 +94,7 @@ def add_sessions(commands: Commands) -> None:
     opening = add(
         actions,
         "open-terminal",
-        "go on with a session's conversation in a terminal window",
+        "continue a session's conversation in a terminal window",
         lazily("launch", "open_terminal"),
     )
     opening.add_argument("session")
@@ -103,7 +103,7 @@ def add_sessions(commands: Commands) -> None:
     queue = add(
         actions,
         "queue",
-        "list the messages that wait in a session; send or discard what a stop held back",
+        "list the messages waiting in a session; send or discard what a stop held back",
         lazily("queue", "queue"),
     )
     queue.add_argument("session")
@@ -114,7 +114,7 @@ def add_sessions(commands: Commands) -> None:
     end = add(actions, "end", "end a session", lazily("sessions", "end"))
     end.add_argument("session")
     unlogged = add(
-        actions, "unlogged", "list processes that run without a log", lazily("unlogged", "unlogged")
+        actions, "unlogged", "list processes that are running without a log", lazily("unlogged", "unlogged")
     )
     unlogged.add_argument("--take-up", metavar="NAME", help="rebuild its log from its output")
     unlogged.add_argument("--end", metavar="NAME", help="end it; its output is kept in a file")

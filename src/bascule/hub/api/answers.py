@@ -92,7 +92,7 @@ OPERATIONS = (
         need="viewer",
         answer=AnswerList,
         run=list_answers,
-        summary="List answers that wait for a machine, and what became of earlier ones, newest first",
+        summary="List answers waiting for a machine, and what became of earlier ones, newest first",
     ),
     Operation(
         name="answers:take-back",
@@ -102,7 +102,7 @@ OPERATIONS = (
         body=AnswerNamed,
         answer=Done,
         run=take_back,
-        summary="Take back an answer that waits for its machine",
+        summary="Take back an answer that is waiting for its machine",
         in_session=True,
     ),
 )

@@ -35,7 +35,7 @@ from bascule.policy.visible import tame, visible
 TROUBLES = {
     "error": "The agent stopped with an error",
     "max_tokens": "The answer was cut off at the agent’s length limit",
-    "refusal": "The agent declined to go on",
+    "refusal": "The agent declined to continue",
     "other": "The turn ended early",
 }
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")

@@ -58,6 +58,7 @@ SHEETS = (
     *(f"transcript/{name}.css" for name in ("column", "message", "tool", "output", "turn", "export")),
 )
 FOLD_LINES = 12
+PATH_KINDS = ("read", "edit")
 STEPS = {"completed": ("is-done", "☑"), "in_progress": ("is-running", "◐"), "pending": ("is-pending", "☐")}
 
 
@@ -150,7 +151,7 @@ class HtmlTranscript:
         return (
             f'<details class="tool is-{entry.status} k-{html.escape(entry.tool_kind)}"><summary>'
             f'<span class="entry-line__verb">{html.escape(one_line(line.verb))}</span>'
-            f"<code>{html.escape(one_line(line.target))}</code>"
+            f"{_target(line.target, entry.tool_kind)}"
             f'<span class="meta">{counts or html.escape(line.outcome)}</span></summary>'
             f'<div class="tool__body">{tool_body(entry, self._record.cwd)}{_pictures(entry.images)}</div>'
             f"</details>"
@@ -240,7 +241,7 @@ def _turn(entry: TurnEntry) -> str:
     troubles = {
         "error": "The agent stopped with an error.",
         "max_tokens": "The answer was cut off at the agent’s length limit.",
-        "refusal": "The agent declined to go on.",
+        "refusal": "The agent declined to continue.",
         "other": "The turn ended early.",
     }
     trouble = (
@@ -276,7 +277,7 @@ def _event(entry: EventEntry) -> str:
         case StderrWritten():
             return _output("The agent’s error output", event.text)
         case Unrecognised():
-            return _output("Something Bascule does not know yet", event.raw)
+            return _output("Something Bascule does not recognise yet", event.raw)
 
 
 def _gap(words: str) -> str:
@@ -291,6 +292,14 @@ def _output(title: str, text: str | None) -> str:
     return (
         f'<details class="entry-line stderr-line">{summary}<pre class="tool__output">{body}</pre></details>'
     )
+
+
+def _target(target: str, kind: str) -> str:
+    """What a call is about. A path that does not fit loses folders, never its file's name."""
+    folder, slash, name = one_line(target).rpartition("/")
+    if kind not in PATH_KINDS or not slash or not name:
+        return f"<code>{html.escape(one_line(target))}</code>"
+    return f'<code class="is-path"><span>{html.escape(folder)}/</span><b>{html.escape(name)}</b></code>'
 
 
 def _counts(entry: ToolEntry) -> str:

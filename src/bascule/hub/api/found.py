@@ -93,7 +93,7 @@ OPERATIONS = (
         answer=FoundEverywhere,
         run=list_found,
         for_device=True,
-        summary="List found sessions, those begun outside Bascule: of one machine, or of all",
+        summary="List found sessions, those started outside Bascule, of one machine or of all",
     ),
     forwarding(
         FollowFound,

@@ -11,7 +11,7 @@ OPERATIONS = (
         method="POST",
         path=ONE + "/stage",
         need="operator",
-        summary="Stage files, or take them out of the next commit",
+        summary="Stage or unstage files",
         seconds=45,
     ),
     forwarding(
@@ -20,7 +20,7 @@ OPERATIONS = (
         method="POST",
         path=ONE + "/revert",
         need="operator",
-        summary="Revert a file to the last commit, or take a revert back",
+        summary="Revert a file to the last commit, or undo a revert",
         seconds=45,
     ),
     forwarding(

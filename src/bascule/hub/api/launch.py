@@ -106,7 +106,7 @@ OPERATIONS = (
         need="operator",
         answer=LaunchTerminal,
         run=terminal,
-        summary="The terminal that a launch would open on the server's desktop, or why there is none",
+        summary="Get the terminal that a launch would open on the server's desktop, or why there is none",
     ),
     Operation(
         name="session:open-terminal",
@@ -117,7 +117,7 @@ OPERATIONS = (
         in_session=True,
         answer=TerminalOpened,
         run=open_terminal,
-        summary="Go on with a session in a terminal on the server's desktop",
+        summary="Continue a session in a terminal on the server's desktop",
     ),
     Operation(
         name="session:resume-command",
@@ -128,7 +128,7 @@ OPERATIONS = (
         in_session=True,
         answer=ResumeCommand,
         run=show_command,
-        summary="The command that goes on with a session in a terminal",
+        summary="Get the command that continues a session in a terminal",
     ),
     Operation(
         name="launch:offer",
@@ -138,7 +138,7 @@ OPERATIONS = (
         body=OfferNamed,
         answer=OfferedPrompt,
         run=offer,
-        summary="A prompt that a web page handed over by the launch window",
+        summary="Get a prompt that a web page handed over in the launch window",
     ),
     Operation(
         method="POST",
@@ -157,6 +157,6 @@ OPERATIONS = (
         body=LaunchedBody,
         described=False,  # its errors have the bridge's shape, which openapi.json does not have
         run=outcome,
-        summary="What became of a launch",
+        summary="Get what became of a launch",
     ),
 )

@@ -209,7 +209,7 @@ OPERATIONS = (
         answer=DeviceStatus,
         answer_key="device",
         run=rename_device,
-        summary="Rename a device; an empty name gives it its own again",
+        summary="Rename a device; an empty name restores its own",
     ),
     Operation(
         name="device:forget",
@@ -284,7 +284,7 @@ OPERATIONS = (
         answer=DevicesTold,
         run=pause,
         for_device=True,
-        summary="Pause all devices, or one: they take no new sessions",
+        summary="Pause all devices, or one: they accept no new sessions",
     ),
     Operation(
         name="daemon:resume",

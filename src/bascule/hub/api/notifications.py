@@ -123,7 +123,7 @@ async def deny(call: Call[DenyBody]) -> Done:
     claims = read_token(hub.notifier.book.deny_key, call.body.token)
     channel = hub.notifier.book.find(claims.channel_id)
     if not channel.enabled or not may_deny(hub.grants, channel):
-        raise DenyTokenInvalid("Nobody may deny by this channel any more. Open the session and answer there.")
+        raise DenyTokenInvalid("This channel can no longer deny requests. Open the session and answer there.")
     record = await require_session(hub, claims.session_id)
     by = Actor(f"{channel.name} (notification)", channel.grant_id, call.by.address, call.by.user_agent)
     command = AnswerPermission(
@@ -233,7 +233,7 @@ OPERATIONS = (
         body=NotifyOptions,
         answer=NotificationsView,
         run=set_options,
-        summary="Set quiet hours, and how long a turn takes before its end is worth a notice",
+        summary="Set quiet hours, and how long a turn must take for its end to be announced",
     ),
     Operation(
         name="notifications:add",
@@ -273,7 +273,7 @@ OPERATIONS = (
         body=ChannelNamed,
         answer=ChannelTested,
         run=test,
-        summary="Send a test by a channel, and get what the far side said",
+        summary="Send a test message to a channel, and get what the other side answered",
     ),
     Operation(
         name="notifications:subscribe",
@@ -291,7 +291,7 @@ OPERATIONS = (
         body=ActiveBody,
         answer=Done,
         run=active,
-        summary="Tell that somebody is at the page, or no longer",
+        summary="Report that somebody is at the page, or has left it",
     ),
     Operation(
         method="POST",

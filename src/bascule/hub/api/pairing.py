@@ -38,7 +38,7 @@ OPERATIONS = (
         body=PairingBody,
         answer=PairingAsked,
         run=ask,
-        summary="Ask that this machine may join",
+        summary="Ask to let this machine join",
     ),
     Operation(
         method="POST",
@@ -47,7 +47,7 @@ OPERATIONS = (
         body=PairingPoll,
         answer=PairingState,
         run=poll,
-        summary="Hear whether the owner has let this machine join",
+        summary="Get whether the owner has let this machine join",
     ),
     Operation(
         name="pairings:list",
@@ -66,6 +66,6 @@ OPERATIONS = (
         body=PairingAnswer,
         answer=Done,
         run=answer,
-        summary="Let a machine join, or not",
+        summary="Let a machine join, or refuse it",
     ),
 )

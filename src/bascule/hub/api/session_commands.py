@@ -130,7 +130,7 @@ OPERATIONS = (
     ),
     _command("interrupt", Interrupt, "Stop the turn, keep the agent", aliases=("session:cancel",)),
     _command("keep", KeepSession, "Keep a session: start its idle and age limits again"),
-    _command("guard", AnswerGuard, "Decide what a guard rail asked: go on, or end", need="owner"),
+    _command("guard", AnswerGuard, "Answer a guard rail: continue, or end", need="owner"),
     Operation(
         name="session:queue",
         method="POST",

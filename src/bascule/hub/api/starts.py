@@ -52,7 +52,7 @@ OPERATIONS = (
         body=ListStarts,
         answer=StartList,
         run=list_starts,
-        summary="List starts from elsewhere that wait for approval on this machine",
+        summary="List starts from elsewhere that are waiting for approval on this machine",
     ),
     Operation(
         name="starts:decide",
@@ -70,7 +70,7 @@ OPERATIONS = (
         method="POST",
         path="/api/starts/{start_id}/withdraw",
         need="operator",
-        summary="Withdraw a start of one's own that waits for approval",
+        summary="Withdraw a start of your own that is waiting for approval",
     ),
     Operation(
         name="starts:block",
@@ -80,7 +80,7 @@ OPERATIONS = (
         body=BlockStarts,
         answer=Done,
         run=own,
-        summary="Block starts from elsewhere for a day, or take them again; from this machine only",
+        summary="Block starts from elsewhere for a day, or accept them again; from this machine only",
     ),
     # POST, because the token stands in the body: it is in no address, log or history.
     Operation(
@@ -90,7 +90,7 @@ OPERATIONS = (
         body=ReadStartLink,
         answer=StartByLink,
         run=own,
-        summary="What a one-time link would approve; decides nothing",
+        summary="Get what a one-time link would approve; decides nothing",
     ),
     Operation(
         method="POST",

@@ -44,7 +44,7 @@ OPERATIONS = (
         need="owner",
         answer=AddressList,
         run=addresses,
-        summary="List the addresses by which this server may be reached",
+        summary="List the addresses at which this server can be reached",
     ),
     Operation(
         name="tunnels:list",
@@ -53,7 +53,7 @@ OPERATIONS = (
         need="owner",
         answer=TunnelList,
         run=list_tunnels,
-        summary="List tunnels over ssh",
+        summary="List ssh tunnels",
     ),
     Operation(
         name="tunnels:open",
@@ -63,7 +63,7 @@ OPERATIONS = (
         body=TunnelBody,
         answer=TunnelStatus,
         run=open_tunnel,
-        summary="Keep a tunnel over ssh open, by which a machine reaches this server",
+        summary="Keep an ssh tunnel open through which a machine reaches this server",
     ),
     Operation(
         name="tunnels:close",
@@ -73,6 +73,6 @@ OPERATIONS = (
         body=TunnelNamed,
         answer=Done,
         run=close_tunnel,
-        summary="Close a tunnel over ssh",
+        summary="Close an ssh tunnel",
     ),
 )

@@ -14,7 +14,7 @@ OPERATIONS = (
         method="GET",
         path="/api/unlogged",
         need="operator",
-        summary="List unlogged processes: they run without a log",
+        summary="List unlogged processes, which run without a log",
     ),
     forwarding(
         TakeUpProcess,

@@ -55,6 +55,6 @@ OPERATIONS = (
         need="viewer",
         answer=UsageSums,
         run=usage,
-        summary="Get what all sessions took and cost",
+        summary="Get what all sessions used and cost",
     ),
 )

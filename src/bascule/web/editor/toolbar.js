@@ -9,10 +9,10 @@ import { h } from '../js/dom.js';
 const FORMATS = [
   { name: 'bold', value: true, label: 'Bold (Ctrl B)', sign: 'B' },
   { name: 'italic', value: true, label: 'Italic (Ctrl I)', sign: 'I' },
-  { name: 'strike', value: true, label: 'Struck through', sign: 'S' },
+  { name: 'strike', value: true, label: 'Strikethrough', sign: 'S' },
   { name: 'code', value: true, label: 'Code', sign: '`a`' },
   { name: 'header', value: 1, label: 'Heading', sign: 'H1' },
-  { name: 'header', value: 2, label: 'Smaller heading', sign: 'H2' },
+  { name: 'header', value: 2, label: 'Subheading', sign: 'H2' },
   { name: 'list', value: 'bullet', label: 'List', sign: '•' },
   { name: 'list', value: 'ordered', label: 'Numbered list', sign: '1.' },
   { name: 'list', value: 'unchecked', label: 'Check list', sign: '☐' },
@@ -37,7 +37,12 @@ export function toolbar(bar, quill) {
   });
   const field = h(
     'button',
-    { type: 'button', class: 'k-field', title: 'A field that is asked for on use', onclick: () => addField(quill) },
+    {
+      type: 'button',
+      class: 'k-field',
+      title: 'A field, asked for when the prompt is used',
+      onclick: () => addField(quill),
+    },
     '{{ }} Field',
   );
   bar.replaceChildren(...buttons.map((one) => one.button), field);

@@ -87,5 +87,5 @@ export async function copyText(text, root) {
   area.select();
   const done = document.execCommand('copy');
   area.remove();
-  if (!done) throw new Error('The browser does not copy here.');
+  if (!done) throw new Error('The browser can’t copy here.');
 }

@@ -173,7 +173,7 @@ export function requestLine(entry) {
         : asked.kind === 'plan'
           ? 'go ahead with its plan'
           : `use ${tame(asked.tool)}`;
-  if (entry.state === 'open') return lineNote('shield', 'wait', `Asked to ${what}. It waits for you below.`);
+  if (entry.state === 'open') return lineNote('shield', 'wait', `Asked to ${what}. It is waiting for an answer below.`);
   if (entry.reason === 'restored')
     return lineNote('shield', '', `Asked to ${what}. It was answered; this older copy of the log does not say how.`);
   if (entry.state === 'withdrawn')
@@ -206,7 +206,7 @@ function questionLine(entry, asked, answer) {
   ]);
   const state =
     entry.state === 'open'
-      ? 'waiting for you'
+      ? 'waiting for an answer'
       : entry.reason === 'restored'
         ? 'answered before this copy of the log was put back'
         : entry.state === 'withdrawn'
@@ -225,7 +225,7 @@ function questionLine(entry, asked, answer) {
       h('code', null, exact(count(asked.questions.length, 'question'))),
       h('span', { class: 'meta' }, state),
       entry.state === 'open' &&
-        h('span', { class: 'status-dot status-dot-blocked', role: 'img', 'aria-label': 'waiting for you' }),
+        h('span', { class: 'status-dot status-dot-blocked', role: 'img', 'aria-label': 'waiting for an answer' }),
       h('span', { class: 'disclosure' }, icon('right', 12)),
     ),
     h('div', { class: 'tool__body' }, h('dl', { class: 'question-answers' }, rows)),

@@ -26,14 +26,14 @@ export function lineNote(mark, tone, text, more = '') {
 
 const ENDS = table(
   /** @type {Record<string, string>} */ ({
-    closed: 'Session ended. Everything is kept. Resume goes on from here.',
-    exited: 'The agent left by itself. Everything is kept. Resume goes on from here.',
-    killed: 'Everything was stopped. Resume goes on from here.',
-    user_terminated: 'It was ended on its machine, from the notification of its start. Resume goes on from here.',
-    idle_limit: 'Ended after a while without a message. Everything is kept. Resume goes on from here.',
-    time_limit: 'Ended at its time limit. Everything is kept. Resume goes on from here.',
+    closed: 'Session ended. Everything is kept. Resume continues from here.',
+    exited: 'The agent exited on its own. Everything is kept. Resume continues from here.',
+    killed: 'Everything was stopped. Resume continues from here.',
+    user_terminated: 'It was ended on its machine, from the start notification. Resume continues from here.',
+    idle_limit: 'Ended after a while without a message. Everything is kept. Resume continues from here.',
+    time_limit: 'Ended at its time limit. Everything is kept. Resume continues from here.',
     size_limit: 'Ended because it wrote more than the limit. Everything is kept.',
-    lost: 'The machine went away under the agent. Everything it said is kept. Resume goes on from here.',
+    lost: 'The machine went down while the agent was running. Everything it said is kept. Resume continues from here.',
   }),
 );
 const TONES = table(
@@ -66,7 +66,7 @@ export function eventLine(entry, view) {
     case 'stderr_written':
       return said('The agent’s error output', event.text);
     default:
-      return said('Something Bascule does not know yet', event.raw ?? '');
+      return said('Something Bascule does not recognise yet', event.raw ?? '');
   }
 }
 
@@ -96,7 +96,7 @@ function begun(entry, event, view) {
     return h(
       'div',
       { class: 'gap-line' },
-      event.forked ? 'Goes on from another conversation, which stays as it is' : 'Goes on from an earlier conversation',
+      event.forked ? 'Continues another conversation, which stays as it is' : 'Continues an earlier conversation',
     );
   return view.state.before === null && view.state.entries[0] === entry
     ? null
@@ -122,7 +122,7 @@ function ended(event) {
   const line = h(
     'div',
     { class: 'gap-line' },
-    (ENDS[event.reason] ?? 'Session ended.').replace('by itself', `by itself${code}`),
+    (ENDS[event.reason] ?? 'Session ended.').replace('on its own', `on its own${code}`),
   );
   return event.message ? h('div', null, line, said('What it said', event.message)) : line;
 }

@@ -38,7 +38,7 @@ export const warning = (...texts) =>
         'span',
         {
           class: 'hidden-characters',
-          title: 'It holds characters that do not show. They are written out, like \\u{202e}.',
+          title: 'It contains invisible characters. They are written out, like \\u{202e}.',
         },
         'hidden characters',
       )
@@ -68,9 +68,5 @@ export const pictures = (images, alt) =>
           },
           h('img', { class: 'picture', alt, src: `data:${one.media_type};base64,${one.data}` }),
         )
-      : h(
-          'p',
-          { class: 'is-far' },
-          `[A picture of the kind ${plain(one.media_type.slice(0, 60))}, which is not shown]`,
-        ),
+      : h('p', { class: 'is-far' }, `[Picture of type ${plain(one.media_type.slice(0, 60))}, not shown]`),
   );

@@ -55,7 +55,7 @@ export class ToolLine {
       h('span', { class: 'entry-line__verb' }, oneLine(words.verb)),
       targetView(tool, target),
       warning(target, tool.name) ?? '',
-      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around)),
+      h('span', { class: 'meta' }, around.waiting ? 'waiting for an answer' : resultWords(tool, around)),
       statusMark(tool, around.waiting),
       h('span', { class: 'disclosure' }, icon('right', 12)),
     );
@@ -202,7 +202,7 @@ function changedWords(tools) {
 function statusMark(tool, waiting) {
   const mark = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Node | string} */ inner = '') =>
     h('span', { class: name, role: 'img', 'aria-label': label }, inner);
-  if (waiting) return mark('status-dot status-dot-blocked', 'waiting for you');
+  if (waiting) return mark('status-dot status-dot-blocked', 'waiting for an answer');
   if (tool.status === 'running' && tool.open) return mark('spin', 'running');
   if (tool.status === 'done') return mark('ok', 'done', icon('check', 14));
   if (tool.status === 'running') return mark('bad', 'not finished', icon('stop', 12));

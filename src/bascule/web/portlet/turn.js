@@ -86,17 +86,12 @@ function trouble(ended) {
       return lineNote(
         'alert',
         'bad',
-        'The answer was cut off at the agent’s length limit. Send “go on” to read the rest.',
+        'The answer was cut off at the agent’s length limit. Send “continue” to read the rest.',
         said,
       );
     case 'refusal':
-      return lineNote(
-        'alert',
-        'bad',
-        'The agent declined to go on. Say it another way, or ask for something else.',
-        said,
-      );
+      return lineNote('alert', 'bad', 'The agent declined to continue. Rephrase it, or ask for something else.', said);
     default:
-      return lineNote('alert', 'bad', 'The turn ended early. Send a message to let it go on.', said);
+      return lineNote('alert', 'bad', 'The turn ended early. Send a message to continue.', said);
   }
 }

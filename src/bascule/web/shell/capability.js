@@ -5,7 +5,7 @@ export const LEVELS = {
   read_only: { name: 'Read only', note: 'Reads the project. Writes nothing, runs no programs.' },
   sandboxed: { name: 'Sandboxed', note: 'Reads the project; writes only its own temporary folder.' },
   project_scoped: { name: 'Project only', note: 'Reads and writes the project, and nothing else of yours.' },
-  full: { name: 'Whole machine', note: 'Reaches all that you can reach on this machine.' },
+  full: { name: 'Whole machine', note: 'Can reach everything you can on this machine.' },
 };
 
 /** @param {string | undefined} level */

@@ -245,13 +245,13 @@ function wordsFor(kind, state, device, now) {
     case 'update':
       return { word: 'needs an update', more: `Bascule on ${name} is too old to talk to. Update it there.` };
     case 'away':
-      return { word: `away ${ago}`, more: `Last heard ${ago} ago. Its agents most likely still run.` };
+      return { word: `away ${ago}`, more: `Last heard ${ago} ago. Its agents are most likely still running.` };
     case 'stale':
       return { word: `last heard ${ago} ago`, more: 'It is connected, but has gone quiet.' };
     case 'disk':
       return { word: storageWord(device.storageProblem ?? ''), more: device.storageProblem ?? '' };
     case 'paused':
-      return { word: 'paused', more: `It takes no new sessions. Those that run go on.${endOfPause(device)}` };
+      return { word: 'paused', more: `It accepts no new sessions. Running ones continue.${endOfPause(device)}` };
     case 'clock':
       return { word: 'clock is off', more: clockWords(device.skewMs ?? 0) };
     default:
@@ -316,7 +316,7 @@ export function startProblem(state, device, now) {
     case 'disk':
       return `${word}. It can store nothing`;
     case 'paused':
-      return `${word}. It takes no new sessions`;
+      return `${word}. It accepts no new sessions`;
     default:
       return '';
   }
@@ -345,5 +345,5 @@ export function unreachable(state, placed) {
   if (!device || (device.online && !device.needsUpdate)) return '';
   return device.needsUpdate
     ? `${device.name} needs an update before anything can be sent there.`
-    : `${device.name} is away, so nothing can be sent there now.`;
+    : `${device.name} is away, so nothing can be sent there right now.`;
 }

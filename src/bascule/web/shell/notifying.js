@@ -62,7 +62,7 @@ function tell(app, state, ask) {
 
 /** Why there can be none here, if so. */
 export function whyNone() {
-  if (!('Notification' in window)) return 'This browser can show none here: that needs https, or 127.0.0.1.';
+  if (!('Notification' in window)) return 'This browser can’t show them here: that needs https, or 127.0.0.1.';
   if (Notification.permission !== 'denied') return '';
   return 'This browser blocks them for this address. Allow notifications in its settings for the site.';
 }

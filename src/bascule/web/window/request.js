@@ -24,14 +24,14 @@ const SHOWN = 2000; // characters of a long prompt, before it is opened
  */
 export function requestFrom(said) {
   const refused = (/** @type {string} */ problem) => ({ request: null, problem });
-  if (typeof said !== 'object' || said === null) return refused('The page handed over no request.');
+  if (typeof said !== 'object' || said === null) return refused('The page sent no request.');
   const { prompt, mode, agent, workingDirectory, repo } = /** @type {Record<string, unknown>} */ (said);
-  if (typeof prompt !== 'string' || !prompt) return refused('The page handed over no prompt.');
+  if (typeof prompt !== 'string' || !prompt) return refused('The page sent no prompt.');
   if (mode !== undefined && !(typeof mode === 'string' && Object.hasOwn(MODES, mode)))
     return refused('The page asks for a mode that does not exist.');
   for (const one of [agent, workingDirectory, repo])
     if (one !== undefined && !(typeof one === 'string' && one.length <= MAX_WORDS))
-      return refused('The page asks for a folder, a repository or an agent that is no text.');
+      return refused('The page asks for a folder, a repository or an agent that is not text.');
   if (workingDirectory !== undefined && repo !== undefined)
     return refused('The page asks for a folder and for a repository; it can name one of them.');
   const fields = { prompt, mode, agent, workingDirectory, repo };
@@ -51,7 +51,7 @@ export function requestInFragment(hash) {
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
     return requestFrom(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
   } catch {
-    return { request: null, problem: 'What stands in the address of this window is no request.' };
+    return { request: null, problem: 'The address of this window does not contain a request.' };
   }
 }
 

@@ -69,7 +69,7 @@ function show(found, from) {
   at('folder').textContent = request.workingDirectory ? visible(request.workingDirectory) : 'your home folder';
   if (request.repo) void findClones(request.repo);
   at('agent').textContent = request.agent ? visible(request.agent) : 'your default agent';
-  at('mode').textContent = MODES[request.mode ?? ''] ?? 'Plan where the agent has it, else it asks before it acts';
+  at('mode').textContent = MODES[request.mode ?? ''] ?? 'Plan if the agent has it; otherwise it asks before it acts';
   at('facts').hidden = at('what').hidden = at('buttons').hidden = false;
   at('paste').hidden = true;
   warn(named ? origin : '');
@@ -123,8 +123,8 @@ function warn(from) {
   const insecure = from.startsWith('http:') && !isTrustable(from);
   at('warning').hidden = Boolean(from) && !insecure;
   at('warning').textContent = insecure
-    ? 'This page came without encryption: somebody on its way may have changed the prompt.'
-    : 'Nobody can tell which page this came from. Read the prompt first.';
+    ? 'This page was loaded without encryption: somebody on the network may have changed the prompt.'
+    : 'It is not known which page this came from. Read the prompt first.';
 }
 
 /** @param {string} prompt */
@@ -222,7 +222,7 @@ async function copy() {
 async function trust() {
   await asked('/window/trust', { origin });
   at('trust').hidden = true;
-  say(`${origin} may launch from now on without this window. Take it back in Bascule’s settings, at Trusted browsers.`);
+  say(`${origin} may now launch without this window. Revoke it in Bascule’s settings, under Trusted browsers.`);
   tell('trusted');
 }
 

@@ -29,7 +29,7 @@ export function changesView(found) {
     'div',
     { class: 'compare-column__files' },
     found.problem && h('p', { class: 'error-message' }, icon('alert', 14), visible(found.problem)),
-    !found.files.length && !found.problem && h('p', { class: 'hint is-padded' }, 'Nothing is changed yet.'),
+    !found.files.length && !found.problem && h('p', { class: 'hint is-padded' }, 'Nothing has changed yet.'),
     found.files.map((file, n) =>
       h(
         'details',

@@ -188,8 +188,8 @@ const keepQuestion = (view, one, each, { problem, busy }) =>
       null,
       problem
         ? visible(problem)
-        : `Take these changes over into ${visible(folderName(one.top))}? They are not committed; ` +
-            'you look at them first.',
+        : `Apply these changes to ${visible(folderName(one.top))}? They are not committed, ` +
+            'so that you can review them first.',
     ),
     h(
       'span',

@@ -69,7 +69,7 @@ const dirtyNote = (one) =>
         icon('info', 14),
         ` ${count(one.dirty, 'uncommitted file')} in ${visible(folderName(one.top))} ` +
           `${one.dirty === 1 ? 'is' : 'are'} not included. ` +
-          `Everybody started from the last commit${one.baseBranch ? ` of ${visible(one.baseBranch)}` : ''}.`,
+          `Every agent started from the last commit${one.baseBranch ? ` of ${visible(one.baseBranch)}` : ''}.`,
       )
     : null;
 

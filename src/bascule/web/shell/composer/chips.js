@@ -31,7 +31,7 @@ const OWN_MODES = table({
   plan: ['Plan', 'It reads and plans, and changes nothing until you approve the plan.'],
   acceptEdits: ['Accept edits', 'Edits in its folder are made without asking. Commands still come to you.'],
   auto: ['Automatic', 'The agent decides what it asks about.'],
-  dontAsk: ['Never ask', 'What it may not do without asking, it leaves.'],
+  dontAsk: ['Never ask', 'It skips whatever would need your OK.'],
 });
 const NO_MODES = new Set(['default', 'manual', 'ask', '']); // of its own: Bascule's mode is what counts
 
@@ -168,6 +168,7 @@ export function modelChip(app, state, session) {
       }));
   const now = offered.find((one) => one.value === session.model);
   const label = now?.name || session.model || 'Default model';
+  if (offered.length < 2 && label === agentTitle(state, session.agent)) return null; // the demo has no other name
   if (offered.length < 2) return h('span', { class: 'chip k-model', 'data-key': 'model' }, label);
   return h(
     'button',

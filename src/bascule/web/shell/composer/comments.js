@@ -56,8 +56,7 @@ export function setComments(app, id, comments) {
  */
 export function addComment(app, id, comment) {
   const now = app.store.get().comments[id] ?? keptComments(id);
-  if (now.length >= MAX_COMMENTS)
-    app.note('These are enough comments for one message. Send them first.', { tone: 'bad' });
+  if (now.length >= MAX_COMMENTS) app.note('One message can’t hold more comments. Send these first.', { tone: 'bad' });
   else setComments(app, id, [...now, comment]);
 }
 

@@ -176,7 +176,7 @@ class Composer {
     const writes = Boolean(id) && !this.box.hidden;
     /** @type {Insert} */
     const insert = (text, origin) => {
-      if (this.id !== id) return app.note('The session was left; nothing was inserted.');
+      if (this.id !== id) return app.note('You left the session, so nothing was inserted.');
       const before = this.area.value;
       this.text.set(before.trim() ? `${before.trimEnd()}\n\n${text}` : text);
       if (origin) this.used.set(id, [...(this.used.get(id) ?? []), origin]);

@@ -90,7 +90,7 @@ export class QueueActions {
         title: 'Send this now?',
         text: 'The turn is stopped first; what it wrote so far is kept.',
         yes: 'Stop turn and send',
-        no: 'Let it wait',
+        no: 'Leave it queued',
         run,
       },
     });

@@ -70,9 +70,9 @@ function details(anchor, state, session) {
   );
   const advice =
     context?.tone === 'hot'
-      ? 'The context is nearly full. The agent will shorten it, or begin a new session.'
+      ? 'The context is nearly full. The agent will shorten it, or you can start a new session.'
       : context?.tone === 'warm'
-        ? 'The context fills up. A new session begins with an empty one.'
+        ? 'The context is filling up. A new session starts with an empty one.'
         : '';
   menu(
     anchor,
@@ -126,7 +126,7 @@ export function usagePart({ app, loaded }, state) {
   const usage = loaded.usage;
   const paid = (usage?.costliest ?? []).map(filledRecord);
   return [
-    partHead('Usage', 'What agents report that their work cost, in all. It updates while they work.'),
+    partHead('Usage', 'What agents report their work has cost. It updates while they work.'),
     problem(loaded.problem),
     usage &&
       h(

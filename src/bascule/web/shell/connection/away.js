@@ -101,11 +101,11 @@ function commandsFor(state, away) {
   const id = shownSession(state);
   if (away.kind === 'device')
     return [
-      ['bascule daemon status', 'Does it run there, and does it reach this server?'],
+      ['bascule daemon status', 'Is it running there, and can it reach this server?'],
       ['bascule daemon start', 'Start it. Agents are not stopped.'],
     ];
   return [
-    ['bascule doctor', 'What is wrong, and how to mend it'],
+    ['bascule doctor', 'What is wrong, and how to fix it'],
     ['bascule', 'Start it again. Agents are not stopped.'],
     ...(id ? [[`bascule sessions show ${id} --follow`, 'Read along there']] : []),
   ];
@@ -149,16 +149,16 @@ export function mountAway(root, app) {
         h(
           'small',
           { 'aria-hidden': 'true' },
-          away.kind === 'line' ? (away.wait ? `next try in ${away.wait} s` : 'trying now') : 'it comes back by itself',
+          away.kind === 'line' ? (away.wait ? `next try in ${away.wait} s` : 'trying now') : 'it reconnects on its own',
         ),
       ),
       h(
         'p',
         null,
         away.kind === 'device'
-          ? `What it wrote so far is here. Its agents most likely still run; you will see everything they did. ` +
+          ? `What it wrote so far is here. Its agents most likely keep running; you will see everything they did. ` +
               `If ${away.name} is on, run these there:`
-          : `Its agents most likely still run; you will see everything they did. If ${away.name} is on, ` +
+          : `Its agents most likely keep running; you will see everything they did. If ${away.name} is on, ` +
               'run one of these there:',
       ),
       h(

@@ -85,7 +85,7 @@ const updatedBanner = (version) =>
     'info',
     'refresh',
     `Bascule is now ${version}. `,
-    'This page is from before. Drafts and tabs are kept.',
+    'This page is from the version before. Drafts and tabs are kept.',
     button('Reload', () => location.reload()),
   );
 
@@ -111,7 +111,7 @@ const endsSoonBanner = (app, { id, title, at, idle }, refuses) =>
     'warn',
     'clock',
     `“${visible(title)}” ends at ${clockTime(at)}. `,
-    idle ? 'Nobody has written to it for a while.' : 'It has run as long as the limit lets it.',
+    idle ? 'Nobody has written to it for a while.' : 'It is about to reach its time limit.',
     refuses
       ? ownerButton(refuses, `Keep it on ${visible(refuses.name)}`, 'more time for a session')
       : button('Keep it', () => void app.api.keep(id).catch(app.trouble)),
@@ -136,7 +136,7 @@ const unloggedBanner = (app, state) =>
     'warn',
     'alert',
     `${unloggedWords(state)} `,
-    'Take up or end.',
+    'Recover or end each of them.',
     button('Show', () => (phone() ? app.go({ name: 'list' }) : app.store.set({ side: true }))),
   );
 
@@ -151,7 +151,7 @@ function backBanner(state, { events, restarted }) {
     'info',
     'refresh',
     'Bascule was restarted. ',
-    `Agents kept working. ${caught} Sessions that allowed things by themselves ask again.`,
+    `Agents kept working. ${caught} Sessions that allowed things automatically ask again.`,
   );
 }
 
@@ -171,7 +171,7 @@ const heardWords = (ms) => h('span', { 'aria-hidden': 'true' }, `Last heard ${wa
 
 /** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => import('../../js/dom.js').Child[]>} */
 const DEVICE_WORDS = {
-  device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It comes back by itself.'],
+  device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It reconnects on its own.'],
   stale: ({ ms }) => [heardWords(ms), '. What you send may have to wait.'],
   update: () => ['Its Bascule is too old for this server. What it wrote so far is here.'],
 };
@@ -205,7 +205,7 @@ function pairingBanner(app, state) {
  */
 function awayBanner(app, away) {
   const text = away.long
-    ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
+    ? [`Its agents are most likely still running. Look there with `, h('code', null, 'bascule doctor'), '.']
     : away.kind !== 'line'
       ? DEVICE_WORDS[away.kind](away)
       : [

@@ -29,19 +29,19 @@ function deadPairing(code) {
   switch (code) {
     case 'LINK_USED':
       return dead(
-        'This link was used already',
+        'This link has already been used',
         'It lets one browser in, once. If that was not you, tell whoever runs this server.',
       );
     case 'LINK_EXPIRED':
-      return dead('This link is over', 'It works for ten minutes, and nobody opened it in time.');
+      return dead('This link has expired', 'It worked for ten minutes, and nobody opened it in time.');
     case 'LIMIT_REACHED':
-      return dead('Too many links that open nothing', 'Wait a minute, then open the link again.');
+      return dead('Too many links that don’t work', 'Wait a minute, then open the link again.');
     case 'OFFLINE':
-      return dead('The server does not answer', 'Open the link again when it does.');
+      return dead('The server is not responding', 'Open the link again when it does.');
     default:
       return dead(
-        'This link opens nothing',
-        'Was all of it copied? A link for another browser also ends when the server is started again.',
+        'This link does not work',
+        'Was all of it copied? A link for another browser also expires when the server restarts.',
       );
   }
 }
@@ -70,7 +70,7 @@ export function deadLink(why, { shared, key, now }) {
       ? { title: 'This browser’s access was revoked', lead: `That was ${whenWords(ended.at, now)}.`, owner: true }
       : {
           title: `This browser’s link ended ${whenWords(ended.at, now)}`,
-          lead: 'Links do not last for ever.',
+          lead: 'Links do not last forever.',
           owner: true,
         };
   if (key)
@@ -81,13 +81,13 @@ export function deadLink(why, { shared, key, now }) {
     };
   if (shared)
     return {
-      title: 'This link holds no key',
-      lead: 'Was all of it copied? The key stands behind the #.',
+      title: 'This link has no key',
+      lead: 'Was all of it copied? The key comes after the #.',
       owner: false,
     };
   return {
     title: 'This browser is not trusted here',
-    lead: 'Bascule opens with a link that holds a key.',
+    lead: 'Bascule opens with a link that contains a key.',
     owner: true,
   };
 }

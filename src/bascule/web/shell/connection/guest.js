@@ -29,7 +29,7 @@ export function mountGuest(root, app) {
                 null,
                 h('b', null, `${state.me?.madeBy || 'Somebody'} shared this session with you.`),
                 isTerminal(state, shownSession(state))
-                  ? ' It is a terminal, whose screen a link does not show.'
+                  ? ' This session is a terminal, and a link does not show its screen.'
                   : ' You read along live. You can’t send, type or approve.',
               ),
               h('span', { class: 'spacer' }),

@@ -50,7 +50,7 @@ export function mountLocked(root, app, { before, shared }) {
     if (locked && before) {
       secret.set(before);
       before = null;
-      app.note('That link no longer works. You are in as before.', { tone: 'bad', stay: true });
+      app.note('That link no longer works. You are still signed in as before.', { tone: 'bad', stay: true });
       void app.feed.connect();
     } else if (now.line !== last.line) draw();
   });
@@ -69,7 +69,7 @@ export function mountLocked(root, app, { before, shared }) {
       secret.set(key);
       shared = false;
       await app.feed.connect();
-      if (app.store.get().line.phase === 'refused') problem = 'That key opens nothing here.';
+      if (app.store.get().line.phase === 'refused') problem = 'That key does not work here.';
     }
     draw();
   }
@@ -94,7 +94,7 @@ const wayIn = (app, command, anywhere) =>
           'details',
           { class: 'locked__mine' },
           h('summary', null, 'It is my machine'),
-          h('p', null, 'Make a link in a terminal on that machine, then open it here:'),
+          h('p', null, 'Create a link in a terminal on that machine, then open it here:'),
           commandLine(app, anywhere),
         ),
       ];

@@ -40,7 +40,7 @@ export async function enterByLink(app, link) {
     secret.set(got.token);
     await app.feed.connect();
   } else if (secret.get()) {
-    app.note('That link opens nothing any more. You are in as before.', { tone: 'bad', stay: true });
+    app.note('That link no longer works. You are still signed in as before.', { tone: 'bad', stay: true });
     await app.feed.connect();
   } else await app.feed.askWhy({ pair: got.code });
 }

@@ -141,14 +141,14 @@ function moreButton(writing, does) {
   const open = (/** @type {On} */ event) =>
     menu(event.currentTarget, [
       ...(writing.isDirty && !writing.isScratch
-        ? [{ label: 'Drop what is not saved', icon: 'refresh', run: () => writing.revert() }]
+        ? [{ label: 'Discard unsaved changes', icon: 'refresh', run: () => writing.revert() }]
         : []),
       { label: writing.isScratch ? 'Save as a prompt' : 'Make a copy', icon: 'copy', run: does.copyOf },
       ...(prompt?.mine
         ? [
             {
               label: prompt.shared ? 'Keep it private' : 'Share it',
-              note: prompt.shared ? 'only this browser sees it' : 'everybody who may see all sessions',
+              note: prompt.shared ? 'only this browser sees it' : 'everybody who can see all sessions',
               icon: prompt.shared ? 'lock' : 'share',
               run: () => does.share(!prompt.shared),
             },
@@ -183,9 +183,9 @@ function conflictCard(writing) {
     h(
       'div',
       { class: 'form-row rule-actions' },
-      button('line', 'Save mine after it', () => void writing.saveMine()),
+      button('line', 'Save mine as the newer version', () => void writing.saveMine()),
       button('line', 'Keep mine as a copy', () => void writing.saveCopy()),
-      button('quiet is-dangerous', 'Take theirs, drop mine', () => {
+      button('quiet is-dangerous', 'Use theirs, discard mine', () => {
         writing.saved = theirs.content;
         Object.assign(writing, { base: theirs.prompt.version, theirs: null, problem: '' });
         writing.revert();
@@ -289,7 +289,7 @@ function contextPart(state, writing) {
             'data-key': one.id,
             'aria-pressed': String(one.always || content.contexts.includes(one.id)),
             disabled: one.always,
-            title: one.always ? 'Stands before every prompt' : null,
+            title: one.always ? 'Added before every prompt' : null,
             onclick: () => toggle(one.id),
           },
           visible(one.title),

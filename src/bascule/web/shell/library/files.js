@@ -73,7 +73,7 @@ function outcomeView(outcome) {
     'div',
     { class: 'files-outcome', role: 'status', 'data-key': 'outcome' },
     h('p', null, h('b', null, words.join(', ') || 'There are no Markdown files there.'), ` ${visible(outcome.folder)}`),
-    outcome.cut && h('p', null, 'There are more files than are read at once; choose a smaller folder.'),
+    outcome.cut && h('p', null, 'Too many files to read at once; choose a smaller folder.'),
     outcome.skipped.length > 0 &&
       h(
         'ul',

@@ -89,12 +89,12 @@ export const historyParts = (state, writing, history, does) => [
     { class: 'library-part', 'data-key': 'uses' },
     h('summary', null, history.uses?.length ? `Used ${times(history.uses.length)}` : 'Not used yet'),
     history.uses?.map((one) => useRow(state, one, history.app)),
-    history.uses?.length === 0 && h('p', { class: 'nothing' }, 'No agent was given it yet.'),
+    history.uses?.length === 0 && h('p', { class: 'nothing' }, 'It was not given to an agent yet.'),
   ),
 ];
 
 /** @param {number} n */
-const times = (n) => (n === 1 ? 'once' : n === 100 ? '100 times and more' : `${n} times`);
+const times = (n) => (n === 1 ? 'once' : n === 100 ? '100 times or more' : `${n} times`);
 
 /**
  * @param {Version} one
@@ -121,7 +121,7 @@ const versionRow = (one, writing, history, does) =>
         h(
           'button',
           { type: 'button', class: 'button quiet is-small', onclick: () => does.takeVersion(one.version) },
-          'Take it up',
+          'Use this version',
         ),
     ),
     history.shown?.version === one.version && h('pre', { tabindex: 0 }, visible(history.shown.text)),
@@ -135,7 +135,7 @@ const versionRow = (one, writing, history, does) =>
 function useRow(state, use, app) {
   const id = use.sessionId;
   const named = visible(use.title || (id && state.sessions[id]?.title) || '');
-  const title = named || (id ? 'A session that is gone' : 'Terminal');
+  const title = named || (id ? 'A session that no longer exists' : 'Terminal');
   return h(
     'p',
     { class: 'history-row' },

@@ -2,6 +2,7 @@
 
 import { plainDelta } from '../../js/delta_check.js';
 import { h, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
 import { shownSession } from '../state.js';
 import { newContent, savable, titleFrom, wholeContent } from './draft.js';
 import { drawEditor } from './editor.js';
@@ -20,6 +21,13 @@ import { Writing } from './writing.js';
 /** @typedef {import('../../js/types.d.ts').PromptView} Prompt */
 
 const PAUSE = 140; // milliseconds after the last letter of a search
+
+const nothingOpen = () =>
+  h(
+    'div',
+    { class: 'center', 'data-key': 'nothing' },
+    h('div', { class: 'empty-state' }, icon('book', 28), h('p', null, 'Choose a prompt, or write a new one.')),
+  );
 
 /**
  * @param {HTMLElement} root
@@ -137,14 +145,14 @@ class LibraryScreen {
     update(this.list, listView(state, this.filter, this.found, id, draftIds(), this.#listDoes()));
     this.history.show(this.writing.prompt?.id ?? '');
     if (id) drawEditor(this.pane, this.frame.frame, state, this.writing, this.history, this.#editorDoes());
-    else update(this.pane, [h('p', { class: 'nothing' }, 'Choose a prompt, or write a new one.')]);
+    else update(this.pane, [nothingOpen()]);
   }
 
   /** @param {State} state */
   #makeFrame(state) {
     return new EditorFrame(state.theme, {
       changed: (delta) => this.writing.change({ delta }),
-      broken: () => this.app.note('The editor said something that is no prompt; it is not taken.', { tone: 'bad' }),
+      broken: () => this.app.note('The editor sent something that is not a prompt; it was ignored.', { tone: 'bad' }),
       key: (key) => (key === 'k' ? this.app.events.emit('shortcut', 'k') : this.#short(key)),
     });
   }
@@ -276,7 +284,7 @@ class LibraryScreen {
    * @param {number} version
    */
   async #takeVersion(promptId, version) {
-    if (this.writing.isDirty) return this.app.note('Save what you wrote first, or drop it (More).');
+    if (this.writing.isDirty) return this.app.note('Save or discard what you wrote first (More).');
     try {
       const { content } = await this.app.feed.call('prompts:version', { promptId, version });
       this.writing.change(wholeContent(content));

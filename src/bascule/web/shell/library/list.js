@@ -59,7 +59,7 @@ export function listView(state, filter, found, chosen, unsaved, does) {
         !filter.q &&
         h(
           'ul',
-          { 'data-key': 'first', 'aria-label': 'In the making' },
+          { 'data-key': 'first', 'aria-label': 'Drafts' },
           scratchRow(filter, chosen, does),
           unsaved.includes('new') && newRow(chosen, does),
         ),
@@ -96,8 +96,8 @@ const emptyWords = ({ q, project, tag, only }) =>
   only === 'removed'
     ? 'Nothing was removed.'
     : q || project || tag || only === 'favourites'
-      ? 'No prompt is like this.'
-      : 'No prompts yet. Write one, save a message of a conversation, or import a folder of Markdown files.';
+      ? 'No prompt matches.'
+      : 'No prompts yet. Write one, save a message from a conversation, or import a folder of Markdown files.';
 
 /**
  * @param {string} title
@@ -243,7 +243,7 @@ function promptRow(prompt, chosen, unsaved, filter, does) {
     ),
     removed
       ? h('button', { type: 'button', class: 'button line is-small', onclick: () => does.restore(prompt) }, 'Restore')
-      : iconButton('star', prompt.favourite ? 'A favourite no more' : 'Make it a favourite', {
+      : iconButton('star', prompt.favourite ? 'Remove from favourites' : 'Add to favourites', {
           class: `is-small ${prompt.favourite ? 'is-on is-star' : ''}`,
           'aria-pressed': String(prompt.favourite),
           onclick: () => does.star(prompt),

@@ -181,7 +181,7 @@ class UseDialog {
           'aria-label': 'Folder',
           onchange: (/** @type {On<HTMLSelectElement>} */ event) => this.#chooseFolder(event.currentTarget.value),
         },
-        !this.cwd && h('option', { value: '', selected: true }, 'The server’s own folder for sessions'),
+        !this.cwd && h('option', { value: '', selected: true }, 'The server’s default folder'),
         folders.map((one) =>
           h('option', { value: one, selected: one === this.cwd }, `${folderName(one)}  ${visible(one)}`),
         ),

@@ -87,7 +87,7 @@ export function noLines(file) {
  * @param {string | null} gitProblem
  */
 export function noChanges(git, gitProblem) {
-  const committed = gitProblem ? visible(gitProblem) : 'Everything here is as it was committed.';
+  const committed = gitProblem ? visible(gitProblem) : 'No changes since the last commit.';
   return h(
     'div',
     { class: 'center' },

@@ -95,7 +95,7 @@ const filterField = (tree) =>
  */
 function fitting(tree) {
   if (!tree.fitting) return [];
-  if (!tree.fitting.length) return [h('p', { class: 'tree-row', role: 'presentation' }, 'No file fits.')];
+  if (!tree.fitting.length) return [h('p', { class: 'tree-row', role: 'presentation' }, 'No file matches.')];
   return tree.fitting.map((path) => {
     const cut = path.lastIndexOf('/') + 1;
     return h(
@@ -135,8 +135,8 @@ function level(tree, folder, depth) {
       if (item.kind !== 'folder') return [fileRow(tree, item, path, depth)];
       return [folderRow(tree, item, path, depth), ...(tree.open.has(path) ? level(tree, path, depth + 1) : [])];
     }),
-    known.cut && note('There is more in this folder than is listed.'),
-    !known.items.length && note('Nothing in here.'),
+    known.cut && note('This folder holds more than is listed here.'),
+    !known.items.length && note('This folder is empty.'),
   ];
 }
 

@@ -43,9 +43,9 @@ export function header(app, state, ask, title, turn) {
       h(
         'span',
         { class: 'pager' },
-        iconButton('left', 'The one before', { onclick: () => turn.onPick(-1) }),
+        iconButton('left', 'Previous request', { onclick: () => turn.onPick(-1) }),
         `${turn.at + 1} of ${turn.all.length}`,
-        iconButton('right', 'The next one', { onclick: () => turn.onPick(1) }),
+        iconButton('right', 'Next request', { onclick: () => turn.onPick(1) }),
       ),
   );
 }

@@ -143,7 +143,7 @@ export function reasonWords(asked, cwd) {
       '.',
     ];
   if (asked.kind === 'edit') return ['You are asked because edits always need your OK.'];
-  if (asked.kind === 'plan') return ['It will begin once you agree. Each action is still asked about.'];
+  if (asked.kind === 'plan') return ['It starts once you approve. You are still asked about each action.'];
   return ['You are asked because no rule covers ', h('code', null, visible(asked.tool)), '.'];
 }
 

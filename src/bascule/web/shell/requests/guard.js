@@ -16,7 +16,7 @@ import { shownSession } from '../state.js';
 export const guarded = (state) => Object.values(state.sessions).filter((one) => one.guard && !one.archived);
 
 /** @param {Guard} guard */
-export const guardTitle = (guard) => (guard.kind === 'loop' ? 'Goes in circles' : 'Limit reached');
+export const guardTitle = (guard) => (guard.kind === 'loop' ? 'Going in circles' : 'Limit reached');
 
 /** @param {Guard} guard */
 const isMoney = (guard) => guard.kind.endsWith('cents');
@@ -83,7 +83,7 @@ function guardCard(app, state, session, guard) {
         h(
           'button',
           { type: 'submit', class: 'button is-primary', 'data-key': 'go-on' },
-          guard.kind === 'loop' ? 'Let it go on' : 'Raise and go on',
+          guard.kind === 'loop' ? 'Let it continue' : 'Raise and continue',
         ),
     ),
   );
@@ -94,8 +94,8 @@ function guardCard(app, state, session, guard) {
  * @param {boolean} owner
  */
 function guardHint(guard, owner) {
-  if (!owner) return 'Only an owner can let it go on. You can end the session.';
-  if (guard.kind === 'loop') return 'The agent was stopped. If it goes on, it is asked to try something else.';
+  if (!owner) return 'Only an owner can let it continue. You can end the session.';
+  if (guard.kind === 'loop') return 'The agent was stopped. If it continues, it is asked to try something else.';
   return 'The agent was stopped. A raise holds for this session only; the limit for all is in Settings.';
 }
 

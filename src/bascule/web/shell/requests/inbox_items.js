@@ -123,7 +123,7 @@ export const stoppedRow = (state, one) => ({
   key: one.session_id,
   tone: 'failed',
   agent: one.agent,
-  first: one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start',
+  first: one.phase !== 'failed' ? 'Exited on its own' : one.turns > 0 ? 'Did not come back' : 'Did not start',
   at: one.updated_at,
   second: visible(one.end_message ?? one.end_reason ?? ''),
   third: placeWords(state, one, titleOf(one)),
@@ -181,5 +181,19 @@ function subject(ask, cwd) {
   const input = fieldsOf(ask.asked.input);
   if (typeof input.command === 'string') return h('code', null, visible(input.command));
   const path = input.file_path ?? input.path;
-  return h('code', null, visible(typeof path === 'string' ? nearPath(path, cwd) : ask.asked.title));
+  return typeof path === 'string' ? pathCode(nearPath(path, cwd)) : h('code', null, visible(ask.asked.title));
+}
+
+/**
+ * Where there is too little room, the folder is cut and never the file's name.
+ * @param {string} path
+ */
+function pathCode(path) {
+  const cut = path.lastIndexOf('/') + 1;
+  return h(
+    'code',
+    { class: 'is-path', title: visible(path) },
+    h('span', null, visible(path.slice(0, cut))),
+    h('b', null, visible(path.slice(cut))),
+  );
 }

@@ -107,12 +107,7 @@ const whatItWants = (asked, cwd, turn) =>
  */
 const aboutIt = (asked, cwd) => [
   hides(asked) &&
-    h(
-      'p',
-      { class: 'warn' },
-      icon('alert', 14),
-      'It holds characters that do not show. They are written out and marked.',
-    ),
+    h('p', { class: 'warn' }, icon('alert', 14), 'It contains invisible characters. They are written out and marked.'),
   h(
     'div',
     { class: 'request__meta' },

@@ -49,7 +49,7 @@ export function questionCard(app, state, ask, turn) {
   const questions = ask.asked.questions;
   const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
   const title =
-    questions.length === 1 ? `${agent} asks you something` : `${agent} asks you ${count(questions.length, 'thing')}`;
+    questions.length === 1 ? `${agent} has a question` : `${agent} has ${count(questions.length, 'question')}`;
   return h(
     'section',
     {
@@ -93,8 +93,8 @@ const lateNote = (state, ask, agent) =>
     'p',
     { class: 'warn late', role: 'status' },
     icon('clock', 14),
-    `${agent} has waited for ${waited(waitedFor(ask))} and stands still until you answer.` +
-      (limitOf(state) ? ` After ${waited(limitOf(state))} it gets no answer.` : ''),
+    `${agent} has waited for ${waited(waitedFor(ask))} and can’t continue until you answer.` +
+      (limitOf(state) ? ` After ${waited(limitOf(state))} it continues without one.` : ''),
   );
 
 /**
@@ -110,7 +110,7 @@ function hint(state, ask, turn) {
     return `${done} of ${questions.length} answered`;
   }
   return limitOf(state) && waitedFor(ask) <= LONG
-    ? `After ${waited(limitOf(state))} without an answer the agent goes on without it`
+    ? `After ${waited(limitOf(state))} without an answer the agent continues without it`
     : '';
 }
 

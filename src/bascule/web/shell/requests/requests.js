@@ -260,6 +260,6 @@ class RequestDock {
 function announce(state, ask, place) {
   const alert = document.getElementById('alert');
   const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
-  const wants = ask.kind === 'question' ? `${agent} asks you something` : requestTitle(agent, ask.asked ?? {});
+  const wants = ask.kind === 'question' ? `${agent} has a question` : requestTitle(agent, ask.asked ?? {});
   if (alert) alert.textContent = tame(`${wants}, ${place}`);
 }

@@ -108,11 +108,11 @@ export function requestTitle(agent, asked) {
     case 'search':
       return `${agent} wants to search`;
     case 'fetch':
-      return `${agent} wants to open a page`;
+      return `${agent} wants to fetch a web page`;
     case 'plan':
       return `${agent} has a plan`;
     case 'agent':
-      return `${agent} wants to start a helper`;
+      return `${agent} wants to start a sub-agent`;
     default:
       return String(asked.tool).startsWith('mcp__')
         ? `${agent} wants to use an outside tool`
@@ -133,7 +133,7 @@ export function requestWords(asked) {
     case 'read':
       return 'Read a file';
     case 'fetch':
-      return 'Open a page';
+      return 'Fetch a web page';
     case 'plan':
       return 'Go ahead with a plan';
     default:

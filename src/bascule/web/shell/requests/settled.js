@@ -28,7 +28,7 @@ export function settledWords(state, ask) {
     return [
       'info',
       'This request was answered before.',
-      'An older copy of the log was put back, which does not say how.',
+      'An older copy of the log was restored, which does not say how.',
     ];
   if (ask.state !== 'answered')
     return ['x', `${agentOf(state, ask)} took this request back.`, withdrawnWords(ask.gone ?? '')];
@@ -43,9 +43,9 @@ function withdrawnWords(reason) {
     case 'ended':
       return 'The session has ended.';
     case 'lost':
-      return 'Its process went away. If it still needs this, it asks again.';
+      return 'Its process ended. If it still needs this, it will ask again.';
     default:
-      return 'It went on without an answer.';
+      return 'It continued without an answer.';
   }
 }
 
@@ -114,7 +114,7 @@ export function readOnlyCard(state, ask) {
     h(
       'span',
       null,
-      ask.kind === 'question' ? `${agent} asks something.` : `${requestTitle(agent, ask.asked ?? {})}.`,
+      ask.kind === 'question' ? `${agent} has a question.` : `${requestTitle(agent, ask.asked ?? {})}.`,
       h('small', null, `${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers it.`),
     ),
   );

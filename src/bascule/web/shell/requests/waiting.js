@@ -60,7 +60,7 @@ export const decisionWord = ({ decision }) =>
  */
 export function waitWords(state, answer) {
   const mine = nameOf(state, answer.by) !== answer.by;
-  return `${mine ? 'Your answer' : `The answer of ${visible(answer.by)}`} waits for ${visible(answer.deviceName)}`;
+  return `${mine ? 'Your answer' : `The answer of ${visible(answer.by)}`} is waiting for ${visible(answer.deviceName)}`;
 }
 
 /**

@@ -102,7 +102,7 @@ function ourRules(app, state, ask, turn) {
         rule: { answer: 'allow', ...about.spec, ...scope },
         ...onDevice(state, deviceIdOf(state, session)),
       });
-      app.note(`${rule.words}. You find it in Settings, Rules.`);
+      app.note(`${rule.words}. It is listed in Settings, Rules.`);
       turn.answer(ask, { decision: 'allow', option: once?.option_id ?? null });
     } catch (error) {
       app.trouble(error);

@@ -29,7 +29,7 @@ export function dryRun(state, run) {
         ? h(
             'span',
             { class: 'differs' },
-            ` ${run.differs === 1 ? 'One was' : `${run.differs} were`} answered otherwise then.`,
+            ` ${run.differs === 1 ? 'One was' : `${run.differs} were`} answered differently then.`,
           )
         : '',
     ),

@@ -17,7 +17,7 @@ const CLASSES = /** @type {const} */ ([
   ['command', 'Run a command'],
   ['edit', 'Edit files'],
   ['read', 'Read files'],
-  ['fetch', 'Open a page'],
+  ['fetch', 'Fetch a web page'],
   ['mcp', 'Use an MCP tool'],
   ['other', 'Use another tool'],
 ]);
@@ -171,7 +171,7 @@ function editorButtons(context, draft, remove) {
     h('span', { class: 'spacer' }),
     draft.replaces && button('quiet is-dangerous', 'Remove', () => close(() => remove(draft.replaces))),
     button('quiet', 'Cancel', () => close(again)),
-    h('button', { type: 'submit', class: 'button is-primary' }, draft.replaces ? 'Save rule' : 'Make rule'),
+    h('button', { type: 'submit', class: 'button is-primary' }, draft.replaces ? 'Save rule' : 'Create rule'),
   );
 }
 

@@ -47,7 +47,7 @@ export function importCard(context, refuses) {
       'p',
       { class: 'hint' },
       read.length
-        ? `${count(proposals.length, 'line')} in ${read.map(visible).join(', ')}. ${exact} can be said ` +
+        ? `${count(proposals.length, 'line')} in ${read.map(visible).join(', ')}. ${exact} can be expressed ` +
             'exactly; nothing becomes a rule until you add it.'
         : 'No list was found, neither in your home folder nor in the project.',
     ),

@@ -82,7 +82,7 @@ async function remove(context, ruleId) {
   try {
     await app.feed.call('rules:remove', { ruleId, ...where(context) });
     loaded.rules = await app.feed.call('rules:list', where(context));
-    app.note('The rule is gone. What it answered asks again.');
+    app.note('The rule was removed. What it answered asks again.');
   } catch (error) {
     app.trouble(error);
   }

@@ -13,7 +13,7 @@ const EVERY = {
   command: 'Run any command',
   edit: 'Edit files',
   read: 'Read files',
-  fetch: 'Open any page',
+  fetch: 'Fetch any web page',
   mcp: 'Use any MCP tool',
 };
 

@@ -34,7 +34,7 @@ const KEYS = [
       ['⇧ Enter', 'New line'],
       ['Esc Esc', 'Stop the turn'],
       ['↑', 'Edit the last message in the queue'],
-      ['Alt ↑ ↓', 'Go to your message before, after'],
+      ['Alt ↑ ↓', 'Go to your previous or next message'],
       ['Ctrl F', 'Find in this conversation'],
       ['Ctrl P', 'Open the conversation to print it'],
       ['Ctrl J', 'Show or hide changes and files'],
@@ -56,7 +56,7 @@ const KEYS = [
 
 const NOTES = table({
   Anywhere: 'Single letters work outside text fields.',
-  'In a request': 'After Ctrl . or a click into the request; also from the session list and in the inbox.',
+  'In a request': 'After Ctrl . or a click in the request; also from the session list and in the inbox.',
 });
 
 /** @param {() => void} close */

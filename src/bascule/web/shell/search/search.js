@@ -146,7 +146,7 @@ function tallyWords(found, hits, sessions) {
 const notes = (found, sessions) => [
   found.problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), found.problem),
   found.owed > 0 &&
-    h('p', { class: 'hint' }, `${count(found.owed, 'message')} can’t be found yet: the index is being filled.`),
+    h('p', { class: 'hint' }, `${count(found.owed, 'message')} can’t be found yet: the index is still being built.`),
   found.q && !sessions && !found.problem && nothingFound(found),
   !found.q && h('p', { class: 'hint lead' }, 'Titles and every message of every session, archived ones too.'),
 ];
@@ -168,12 +168,12 @@ const nothingFound = (found) =>
     'div',
     { class: 'empty-state' },
     icon('search', 20),
-    h('h2', null, `Nothing was said about “${found.q}”`),
+    h('h2', null, `No results for “${found.q}”`),
     h(
       'p',
       null,
       found.hits.length
-        ? 'Nothing fits these filters.'
-        : 'All words must be in one message. The last one may be half typed.',
+        ? 'Nothing matches these filters.'
+        : 'All words must be in one message. The last one may be incomplete.',
     ),
   );

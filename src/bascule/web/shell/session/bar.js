@@ -115,7 +115,7 @@ const lost = (app, state, problem) =>
     { class: 'empty-state', 'data-key': 'lost' },
     icon('search', 20),
     h('h1', null, problem),
-    h('p', null, 'Its address may be cut short, or it may be on another server.'),
+    h('p', null, 'Its address may be incomplete, or it may be on another server.'),
     mayStart(state) &&
       h('button', { type: 'button', class: 'button line', onclick: () => app.go({ name: 'start' }) }, 'New session'),
   );

@@ -93,7 +93,7 @@ function actChoices(app, session) {
     { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => app.events.emit('rename', id) },
     pinChoice(app, id),
     ...muteChoice(app, id),
-    { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },
+    { label: session.archived ? 'Unarchive' : 'Archive', icon: 'inbox', run: archive },
     isOver(session)
       ? { label: 'Resume', icon: 'play', run: () => resume(app, id) }
       : { label: 'End session', icon: 'stop', danger: true, run: () => confirmEnd(app, id) },

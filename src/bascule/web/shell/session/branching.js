@@ -23,7 +23,7 @@ export function mayBranch(state, id) {
  * @param {string} id
  */
 export function offerBranch(app, id) {
-  app.note('Go on from here in a second session? This one stays as it is.', {
+  app.note('Continue from here in a new session? This one stays as it is.', {
     action: { label: 'New session', run: () => void branch(app, id).catch(app.trouble) },
   });
 }

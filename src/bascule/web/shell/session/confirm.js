@@ -71,7 +71,7 @@ function isOutOfReach(app, sessionId, what) {
   const session = state.sessions[sessionId];
   if (!session || !unreachable(state, session)) return false;
   const name = deviceName(state, session);
-  app.note(`It can’t be ${what} now: it runs on ${name}, which does not hear this page. Try again when it is back.`);
+  app.note(`It can’t be ${what} now: it runs on ${name}, which can’t be reached right now. Try again when it is back.`);
   return true;
 }
 
@@ -108,7 +108,7 @@ export function confirmEnd(app, sessionId) {
       sessionId,
       title: 'End this session?',
       text: away
-        ? `${name} is away. It ends this session when it is back, before anything else; until then the agent goes on.`
+        ? `${name} is away. It ends this session first thing when it is back; until then the agent keeps running.`
         : 'The agent is stopped; the transcript is kept.',
       yes: 'End session',
       no: 'Cancel',

@@ -169,7 +169,7 @@ const onlyHere = (app) =>
       'div',
       null,
       h('b', null, 'Only this machine can open it.'),
-      ' To share further, let Bascule listen on an address that others reach, and open it by that address:',
+      ' To share it more widely, have Bascule listen on an address that others can reach, and open it there:',
       h(
         'div',
         { class: 'input mono copy-line' },
@@ -220,7 +220,7 @@ const makeForm = (links) =>
     h(
       'label',
       null,
-      h('span', null, 'It ends after'),
+      h('span', null, 'Expires after'),
       h(
         'select',
         {
@@ -239,7 +239,7 @@ const makeForm = (links) =>
       }),
       h('span', null, 'Show keys and tokens. Otherwise they read [hidden].'),
     ),
-    h('button', { type: 'submit', class: 'button is-primary' }, 'Make a link'),
+    h('button', { type: 'submit', class: 'button is-primary' }, 'Create a link'),
   );
 
 /**

@@ -116,7 +116,7 @@ export function auditPart(context, state) {
     rows.length > 0 && filters(context, rows, shown.length, machine),
     shown.length > 0
       ? auditTable(state, shown, { grants: loaded.grantNames ?? {}, machine, bad })
-      : rows.length > 0 && h('p', { class: 'hint', role: 'status' }, 'No record here meets these filters.'),
+      : rows.length > 0 && h('p', { class: 'hint', role: 'status' }, 'No record here matches these filters.'),
     loaded.auditFrom > 0 && olderButton(context, filter),
   ];
 }
@@ -128,12 +128,12 @@ export function auditPart(context, state) {
 function olderButton(context, filter) {
   const { auditFrom, searching } = context.loaded;
   const words = isFiltered(filter)
-    ? `Look through ${count(Math.min(SEARCHED * STEPS, auditFrom), 'earlier record')}`
+    ? `Search ${count(Math.min(SEARCHED * STEPS, auditFrom), 'earlier record')}`
     : `Show ${count(Math.min(PAGE, auditFrom), 'earlier record')}`;
   return h(
     'button',
     { type: 'button', class: 'button line', disabled: searching, onclick: () => void lookBack(context, true) },
-    searching ? 'Looking through earlier records…' : words,
+    searching ? 'Searching earlier records…' : words,
   );
 }
 

@@ -83,7 +83,7 @@ function auditRow(state, one, about, now) {
 function grantWords({ grant_id: id, actor }, { grants }) {
   if (!id) return '';
   const name = grants[id];
-  return name === actor ? `grant ${id.slice(0, 8)}` : name ? `grant “${name}”` : `grant ${id.slice(0, 8)}`;
+  return name === actor ? `key ${id.slice(0, 8)}` : name ? `key “${name}”` : `key ${id.slice(0, 8)}`;
 }
 
 /**

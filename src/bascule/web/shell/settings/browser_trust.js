@@ -12,11 +12,11 @@ import { begin } from '../parts.js';
 
 /** @type {Record<string, string>} */
 const WORDS = {
-  notify_only: 'are announced there',
-  local_confirm: 'wait for approval there',
-  oob_confirm: 'wait for approval there, or by a message to its owner',
+  notify_only: 'announced there',
+  local_confirm: 'need approval there',
+  oob_confirm: 'need approval there, or by a message to its owner',
   trusted_browsers: 'only from browsers it trusts',
-  auto: 'begin at once',
+  auto: 'start at once',
 };
 
 /** @param {Device} device */
@@ -52,7 +52,7 @@ export function trustActions(context, state, device) {
   return [
     device.starts?.approval &&
       (knows ? button('shield', 'Stop signing starts', drop) : button('shield', 'Trust this browser', open)),
-    device.starts?.blockedUntil && mayApprove(state, device) && button('play', 'Take starts again', unblock),
+    device.starts?.blockedUntil && mayApprove(state, device) && button('play', 'Accept starts again', unblock),
   ];
 }
 

@@ -59,11 +59,11 @@ export function browsersPart(context) {
  */
 const sitesPart = (context, sites) => [
   partHead(
-    'Trusted web sites',
+    'Trusted websites',
     sites.length
       ? 'Their pages may open a terminal with an agent here, without the launch window. Revoke one, and the window ' +
           'asks you again.'
-      : 'None. A site that you trust in the launch window is listed here.',
+      : 'None. Sites that you trust in the launch window are listed here.',
   ),
   sites.length > 0 &&
     h(
@@ -71,7 +71,7 @@ const sitesPart = (context, sites) => [
       { class: 'table-frame' },
       h(
         'table',
-        { class: 'data-table sites', 'aria-label': 'Trusted web sites' },
+        { class: 'data-table sites', 'aria-label': 'Trusted websites' },
         h(
           'thead',
           null,
@@ -172,7 +172,7 @@ function madeLink({ app, loaded, again }) {
       h(
         'p',
         { class: 'hint' },
-        'Only this machine can open it. Open Bascule by the machine’s name first to make a link for another device.',
+        'Only this machine can open it. Open Bascule at the machine’s name first to create a link for another device.',
       ),
     h(
       'div',
@@ -197,7 +197,7 @@ const addFields = () => [
     ),
     choice('May', 'role', ROLES),
     choice('For', 'days', TIMES),
-    h('button', { class: 'button is-primary', type: 'submit' }, 'Make a link'),
+    h('button', { class: 'button is-primary', type: 'submit' }, 'Create a link'),
   ),
 ];
 

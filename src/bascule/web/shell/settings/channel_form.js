@@ -1,6 +1,7 @@
 /** The form that adds a channel: each service says what it needs. What was typed stays when it is refused. */
 
 import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
 import { errorOf } from '../../js/json.js';
 import { field, kindBoxes } from './notifications.js';
 
@@ -39,12 +40,13 @@ const addButton = ({ loaded, again }) =>
       'button',
       {
         type: 'button',
-        class: 'button',
+        class: 'button line',
         onclick: () => {
           loaded.newChannel = { ...EMPTY, kinds: USUAL };
           again();
         },
       },
+      icon('plus', 14),
       'Add a channel',
     ),
   );

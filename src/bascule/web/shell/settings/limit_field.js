@@ -82,7 +82,7 @@ export function limitField(context, { name, words, kind, value, say }) {
       'aria-label': `${words}, ${unit || 'number'}, 0 for no limit`,
     }),
     unit && h('span', null, unit),
-    h('button', { type: 'submit', class: 'button is-small primary' }, 'Save'),
+    h('button', { type: 'submit', class: 'button is-small is-primary' }, 'Save'),
     h('button', { type: 'button', class: 'button is-small quiet', onclick: () => edit('') }, 'Cancel'),
   );
 }

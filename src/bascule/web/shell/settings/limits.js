@@ -45,7 +45,7 @@ const ROWS = [
   ['limits', 'permission_seconds', 'Unanswered requests are denied after', 'time'],
   ['limits', 'question_seconds', 'Unanswered questions are skipped after', 'time'],
   ['limits', 'start_seconds', 'Agents must start within', 'time'],
-  ['limits', 'quiet_seconds', 'Point out a silent agent after', 'time'],
+  ['limits', 'quiet_seconds', 'Flag a silent agent after', 'time'],
   ['terminal', 'tape_bytes', 'Output kept per terminal', 'bytes'],
   ['terminal', 'session_seconds', 'Terminals end after', 'time'],
   ['terminal', 'idle_seconds', 'Idle terminals end after', 'time'],
@@ -65,8 +65,8 @@ export function limitsPart(context, state) {
     partHead(
       'Limits',
       `Limits for agents on ${several(state) ? device?.name : 'this machine'}. Idle sessions and terminals do not ` +
-        'count as working. Before a limit ends a session you are told, and can keep it.' +
-        (here ? '' : ' They are changed on that machine: another one must not widen them.'),
+        'count as working. Before a limit ends a session you are warned, and can keep it.' +
+        (here ? '' : ' They can be changed only on that machine.'),
     ),
     machinePicker(context, state),
     problem(loaded.problem),
@@ -141,8 +141,8 @@ const fileCard = (app, settings) =>
     h(
       'p',
       null,
-      'A change above holds at once and stays. What stands in this file holds when Bascule is started, 0 for no ' +
-        'limit; agents keep working meanwhile.',
+      'A change above takes effect at once and is kept. The values in this file apply when Bascule starts, and 0 ' +
+        'means no limit. Agents keep working meanwhile.',
     ),
     h(
       'div',

@@ -67,8 +67,8 @@ function facts({ app, loaded }, state, device) {
     limits && fact('Limits', limitWords(limits)),
     fact('Bascule', visible(device.version)),
     fact('Last heard', device.online && device.state !== 'stale' ? 'now' : `${heard(state, device)} ago`),
-    fact('Starts by itself', startWords(device.startsByItself)),
-    approvalWords(device) && fact('Starts from elsewhere', startsWords(loaded.trusted, device)),
+    fact('Starts automatically', startWords(device.startsByItself)),
+    approvalWords(device) && fact('Remote starts', startsWords(loaded.trusted, device)),
     device.device !== hereId(state) && fact('Without asking', wideningWords(device)),
   ];
 }
@@ -111,8 +111,9 @@ const heard = (state, device) => waited(Math.max(0, Date.now() - heardAt(state, 
  * @param {Device} device
  */
 function agentsList(state, device) {
-  const agents = talkingAgents(state, device.device).filter((one) => one.available && !one.demo);
-  if (!agents.length) return 'none is ready';
+  const ready = talkingAgents(state, device.device).filter((one) => one.available);
+  const agents = ready.filter((one) => !one.demo);
+  if (!agents.length) return ready.length ? 'only the demo' : 'none is ready';
   return agents.map((one) => [one.title, one.version].filter(Boolean).join(' ')).join(', ');
 }
 
@@ -167,7 +168,7 @@ function limitWords({ sessions = 0, session_seconds: longest = 0, idle_seconds: 
 
 /** @param {boolean | null | undefined} does */
 const startWords = (does) =>
-  does === true ? 'yes, as a service' : does === false ? 'no, it is started by hand' : 'not known';
+  does === true ? 'yes, as a service' : does === false ? 'no, started by hand' : 'not known';
 
 /**
  * @param {Context} context
@@ -254,9 +255,9 @@ async function setPaused({ app }, device, paused) {
   try {
     const { devices } = await app.api.pauseDevice(device.device, paused);
     const [outcome] = devices ?? [];
-    const now = paused ? 'takes no new sessions' : 'takes new sessions again';
+    const now = paused ? 'accepts no new sessions' : 'accepts new sessions again';
     if (outcome?.outcome === 'refused') app.note(visible(outcome.message ?? ''), { tone: 'bad' });
-    else if (outcome?.outcome === 'waiting') app.note(`${device.name} is away. It hears of it when it is back.`);
+    else if (outcome?.outcome === 'waiting') app.note(`${device.name} is away. It will be told when it is back.`);
     else app.note(`${device.name} ${now}.`);
   } catch (error) {
     app.trouble(error);
@@ -273,7 +274,7 @@ const askStop = ({ app }, device, anchor) =>
     title: `Stop all agents on ${device.name}?`,
     text: device.online
       ? 'What they wrote is kept, and each session can be resumed.'
-      : 'It is away. They are stopped when it is back, before anything else; until then they go on.',
+      : 'It is away. They are stopped when it is back, before anything else; until then they keep running.',
     yes: 'Stop them',
     danger: true,
     run: () =>
@@ -295,7 +296,7 @@ function askForget({ app }, state, device, anchor) {
   askCard(anchor, {
     title: `Forget ${device.name}?`,
     text:
-      `It leaves the list. ${sessions ? 'Its sessions stay here to read; they can’t go on. ' : ''}` +
+      `It leaves the list. ${sessions ? 'Its sessions stay here to read; they can’t be continued. ' : ''}` +
       'What is on the machine itself stays there. If it connects again, it is listed again; its key is under ' +
       'Trusted browsers, and revoking that keeps it out.',
     yes: 'Forget it',

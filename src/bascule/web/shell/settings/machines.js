@@ -72,7 +72,7 @@ function addCard({ app }) {
           h(
             'small',
             null,
-            'You opened this page by an address that only this machine has. Put in the address by which the other ' +
+            'This page’s address works on this machine only. Put in the address at which the other ' +
               'one reaches it.',
           ),
       ),

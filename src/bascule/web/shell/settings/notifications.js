@@ -147,7 +147,7 @@ function channelRow(context, one) {
       h('b', null, visible(one.name)),
       h('small', null, [TYPES[one.type], one.host].filter(Boolean).map(visible).join(' · ')),
       h('span', { class: 'spacer' }),
-      h('button', { type: 'button', class: 'button is-small', onclick: () => void test() }, 'Send a test'),
+      h('button', { type: 'button', class: 'button is-small line', onclick: () => void test() }, 'Send a test'),
       fixed
         ? h(
             'button',
@@ -256,14 +256,14 @@ const quietCard = (context, view) =>
       { class: 'form-row' },
       field('From', { type: 'time', name: 'start', value: view.quietStart }),
       field('To', { type: 'time', name: 'end', value: view.quietEnd }),
-      field('A turn is long after (minutes)', {
+      field('A turn counts as long after (minutes)', {
         type: 'number',
         name: 'minutes',
         min: 0,
         max: 1440,
         value: String(view.finishedMinutes),
       }),
-      h('button', { type: 'submit', class: 'button' }, 'Save'),
+      h('button', { type: 'submit', class: 'button line' }, 'Save'),
     ),
   );
 

@@ -130,7 +130,7 @@ async function answer({ app, loaded, again }, one, allow) {
   again();
   try {
     await app.api.answerPairing(one, allow, loaded.replaces?.[one.id]);
-    app.note(allow ? `${name} may join. It connects by itself.` : `${name} was not let in.`);
+    app.note(allow ? `${name} may join. It will connect on its own.` : `${name} was not let in.`);
     app.store.set(({ pairings }) => ({ pairings: pairings.filter((other) => other.id !== one.id) }));
   } catch (error) {
     app.trouble(error);

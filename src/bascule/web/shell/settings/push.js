@@ -7,11 +7,11 @@ const SERVICE_MS = 30_000;
 /** Why this browser can't get notifications, in words; empty when it can. */
 export function pushObstacle() {
   if (!window.isSecureContext)
-    return 'This page is not reached by https, so the browser offers no push. Open Bascule by https or on localhost.';
+    return 'This page was not opened over https, so there is no push. Open Bascule over https or on localhost.';
   if (!('serviceWorker' in navigator) || !('PushManager' in window) || !('Notification' in window))
     return 'This browser offers no push to this page. On an iPhone or iPad, add Bascule to the Home Screen first.';
   if (Notification.permission === 'denied')
-    return 'Notifications of this page are blocked in the browser. Allow them in its settings for this site.';
+    return 'The browser blocks notifications from this page. Allow them in its settings for this site.';
   return '';
 }
 

@@ -1,4 +1,4 @@
-/** Sessions begun outside Bascule: a group of the sidebar, kept fresh while the page is looked at. */
+/** Sessions started outside Bascule: a group of the sidebar, kept fresh while the page is looked at. */
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
@@ -127,7 +127,7 @@ export const foundGroups = (state, app) => state.devices.map((device) => foundGr
  */
 function foundGroup(state, app, device) {
   const found = state.found[device.device];
-  if (!found || (!found.total && !found.looking.running)) return null;
+  if (!found || (!found.total && !(found.looking.running && found.looking.total))) return null;
   const key = keyOf(state, device);
   const name = several(state) ? `On ${device.name}` : 'On this machine';
   const closed = state.collapsed.includes(key);
@@ -148,7 +148,7 @@ function foundGroup(state, app, device) {
         {
           type: 'button',
           class: 'session-group__toggle',
-          title: 'Sessions begun outside Bascule',
+          title: 'Sessions started outside Bascule',
           'aria-expanded': String(!closed),
           onclick: toggle,
         },
@@ -207,7 +207,7 @@ function foundRow(state, app, one) {
   const word = one.terminal ? `open in a terminal, ${terminalWords(one.terminal)}` : 'over';
   const facts = one.terminal
     ? [`In a terminal, ${terminalWords(one.terminal)}`]
-    : [folderName(one.cwd), count(one.messages, 'message'), one.costUsd ? money(one.costUsd) : ''];
+    : [folderName(one.cwd), count(one.messages, 'message')];
   return h(
     'button',
     {
@@ -215,14 +215,14 @@ function foundRow(state, app, one) {
       class: `session-row is-double ${chosen ? 'is-selected' : ''}`,
       'data-key': one.sessionId,
       'aria-current': chosen ? 'page' : null,
-      title: one.cwd,
+      title: [one.cwd, one.costUsd ? money(one.costUsd) : ''].filter(Boolean).join(' · '),
       onclick: () => app.go({ name: 'session', id: one.sessionId }),
     },
     dot(status, word),
     h(
       'span',
       { class: 'session-row__text' },
-      h('span', { class: 'session-row__title' }, visible(one.title ?? '') || 'Without a title'),
+      h('span', { class: 'session-row__title' }, visible(one.title ?? '') || 'Untitled'),
       h(
         'span',
         { class: 'session-row__details' },

@@ -53,7 +53,7 @@ export function terminalNote(state, session) {
         terminal.listens
           ? `A message is delivered when ${agentTitle(state, session.agent)} is idle there.`
           : [
-              'A message waits until it is closed there; then the session goes on here with it. ',
+              'A message waits until it is closed there; then the session continues here with it. ',
               h('code', null, 'bascule feedback on'),
               ' has it delivered there, when the agent is idle.',
             ],
@@ -94,7 +94,7 @@ export const foundPlaceholder = (state, session) => {
 export function foundClosed(state, app, session) {
   const id = session.session_id;
   const command = state.foundOpen[id]?.command;
-  const go = () => void app.api.resume(id).then(() => app.note('It goes on here, with everything above.'), app.trouble);
+  const go = () => void app.api.resume(id).then(() => app.note('It continues here.'), app.trouble);
   return [
     icon('info'),
     h(

@@ -65,7 +65,7 @@ function summary(state) {
   const name = count(all.length, 'machine');
   if (worst === 'fine') return { name, word: 'all connected', condition, title };
   if (worst === 'lost') return { name, word: condition.word, condition, title };
-  if (wrong.length > 1) return { name, word: `${wrong.length} need a look`, condition, title };
+  if (wrong.length > 1) return { name, word: `${wrong.length} need attention`, condition, title };
   return { name: those[0].device.name, word: condition.word, condition, title };
 }
 

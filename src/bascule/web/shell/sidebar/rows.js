@@ -123,7 +123,7 @@ function rowMenu(app, anchor, session, again) {
     ...muteChoice(app, id),
     { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => rename(id, again) },
     {
-      label: session.archived ? 'Take out of the archive' : 'Archive',
+      label: session.archived ? 'Unarchive' : 'Archive',
       icon: 'inbox',
       run: () =>
         void app.api

@@ -63,7 +63,7 @@ async function unloggedEverywhere(app) {
 export const unloggedWords = (state) =>
   state.unlogged.length
     ? `${count(state.unlogged.length, 'agent')} ` +
-      `${state.unlogged.length === 1 ? 'runs and is' : 'run and are'} not in the log.`
+      `${state.unlogged.length === 1 ? 'is' : 'are'} running but not in the log.`
     : '';
 
 /**
@@ -142,7 +142,7 @@ function process(app, one, again) {
                 onclick: () => takeUp(app, one, again),
               },
               icon('play'),
-              'Take up',
+              'Recover',
             ),
           h(
             'button',
@@ -156,7 +156,7 @@ function process(app, one, again) {
               },
             },
             icon('stop'),
-            one.running ? 'End' : 'Put aside',
+            one.running ? 'End' : 'Set aside',
           ),
         ),
   );
@@ -171,11 +171,11 @@ const sure = (app, one, again) =>
   h(
     'span',
     { class: 'acts', role: 'group', 'aria-label': 'End it?' },
-    h('small', null, one.running ? 'End it? What it wrote is put aside.' : 'What it wrote is put aside.'),
+    h('small', null, one.running ? 'End it? What it wrote is set aside.' : 'What it wrote is set aside.'),
     h(
       'button',
       { type: 'button', class: 'button is-small danger', onclick: () => end(app, one, again) },
-      one.running ? 'End it' : 'Put aside',
+      one.running ? 'End it' : 'Set aside',
     ),
     h(
       'button',

@@ -22,13 +22,13 @@ async function post(route, body) {
   if (answer.ok) return answer.json();
   /** @type {{error?: import('../../js/types.d.ts').Fault}} */
   const refused = await answer.json();
-  throw new Error(refused.error?.message ?? 'The server does not answer as it should.');
+  throw new Error(refused.error?.message ?? 'The server sent an unexpected answer.');
 }
 
 const DONE = {
   approve: ['Approved', 'The session starts.'],
   deny: ['Denied', 'Nothing was started.'],
-  block: ['Blocked', 'Nothing was started, and nothing from elsewhere is for 24 hours.'],
+  block: ['Blocked', 'Nothing was started, and remote starts are blocked for 24 hours.'],
 };
 
 /**
@@ -46,7 +46,7 @@ export async function showApproval(behind, token) {
   const say = (/** @type {string} */ title, /** @type {string} */ text) =>
     update(card, [h('header', null, icon('shield', 18), h('h1', null, title)), h('p', null, visible(text))]);
   const trouble = (/** @type {unknown} */ error) =>
-    say('This link opens nothing', /** @type {Error} */ (error).message);
+    say('This link does not work', /** @type {Error} */ (error).message);
   const decide = (/** @type {keyof typeof DONE} */ decision) =>
     void post('POST /api/starts/link/answer', { token, decision }).then(
       () => say(.../** @type {[string, string]} */ (DONE[decision])),

@@ -38,12 +38,12 @@ export function failureWords(error, agent, device) {
   switch (error.code) {
     case 'OFFLINE':
     case 'DEVICE_OFFLINE':
-      return [`${device} is not connected`, 'See that Bascule runs there, then try again. Your text is kept.'];
+      return [`${device} is not connected`, 'Check that Bascule is running there, then try again. Your text is kept.'];
     case 'INVALID_DIRECTORY':
       return ['That folder can’t be used', error.message];
     case 'START_REFUSED':
     case 'OWNER_NEEDED':
-      return [`${device} did not take it`, `${error.message} Your text is kept.`];
+      return [`${device} refused it`, `${error.message} Your text is kept.`];
     case 'LIMIT_REACHED':
       return ['No more sessions right now', error.message];
     case 'AGENT_UNAVAILABLE':

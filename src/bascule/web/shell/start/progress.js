@@ -84,7 +84,7 @@ export function startSteps(state, going, { agent, device }, cancel) {
     [now > 0 ? `Reached ${where}` : `Reaching ${where}`, took(going.began, at('started'))],
     [now > 1 ? `Started ${name}` : `Start ${name}`, took(at('started'), at('spawned'))],
     [
-      'Waiting for its first word',
+      'Waiting for its first response',
       now === 2 ? duration(Math.round((Date.now() - going.began) / 1000) * 1000 || 1000) : '',
     ],
     ['Send your task', ''],
@@ -115,7 +115,7 @@ export function startSteps(state, going, { agent, device }, cancel) {
       h(
         'footer',
         null,
-        h('span', { class: 'hint' }, 'You can close this page; it goes on.'),
+        h('span', { class: 'hint' }, 'You can close this page; it continues.'),
         h('span', { class: 'spacer' }),
         h('button', { type: 'button', class: 'button quiet', onclick: cancel }, 'Cancel'),
       ),

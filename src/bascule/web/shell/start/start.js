@@ -131,7 +131,7 @@ class StartScreen {
   /** @param {Choices} chosen */
   #problem(chosen) {
     if (this.command.plan && hasPlan(chosen.agent) && this.several.chosen(chosen.usable, chosen.agent).length)
-      return 'Several agents can’t begin with a plan: choose one agent, or another mode.';
+      return 'Several agents can’t start with a plan: choose one agent, or another mode.';
     return this.task.problem;
   }
 

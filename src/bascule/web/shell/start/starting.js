@@ -59,7 +59,7 @@ function approvalAfter(going, now, start) {
   if (start && start.state && start.state !== 'waiting') return refused(going, start.message ?? '');
   if (start || now - (going.seen ?? going.began) <= FORGOTTEN)
     return start ? { ...going, waiting: start, seen: now } : going;
-  return refused(going, 'It does not wait there any more; Bascule was restarted on that machine. Start again.');
+  return refused(going, 'It is no longer waiting there: Bascule was restarted on that machine. Start it again.');
 }
 
 /**

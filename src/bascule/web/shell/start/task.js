@@ -24,7 +24,7 @@ export function taskProblem(typed, long = '') {
   if (length > MAX_TYPED)
     return (
       `${length.toLocaleString()} of ${MAX_TYPED.toLocaleString()} characters. ` +
-      'Put the rest into a file, and name it.'
+      'Put the rest in a file and mention it here.'
     );
   const whole = long ? lengthOf(wholeTask(typed, long)) : 0;
   return whole > MAX_TASK

@@ -22,7 +22,7 @@ export async function trustChoices(app, cwd, anchor, where, refuses) {
   const set = async (/** @type {boolean} */ yes) => {
     try {
       await app.api.trust(cwd, yes, where);
-      app.note(yes ? `Agents trust ${name} now.` : `${name} is not trusted any more.`);
+      app.note(yes ? `Agents trust ${name} now.` : `${name} is no longer trusted.`);
     } catch (error) {
       app.trouble(error);
     }

@@ -55,7 +55,7 @@ export async function trustedDevices() {
 export async function keepKey(device, typed) {
   const code = tidyCode(typed);
   if (signingProblem()) throw new Error(signingProblem());
-  if (!code) throw new Error('That is no code. It has 26 letters and digits, as the machine showed it.');
+  if (!code) throw new Error('That is not a code. It has 26 letters and digits, as the machine showed it.');
   const kept = { device, key: await keyId(code), secret: await importKey(code) };
   await inStore('readwrite', (store) => store.put(kept));
 }

@@ -52,7 +52,7 @@ async function openOnDesktop(app, session) {
   try {
     const { launched, terminal } = await app.api.openTerminal(session.session_id);
     if (launched) app.note(`Opened in ${terminal}.`);
-    else app.note(`${terminal} is opening. If no window comes, type the command yourself.`, { action });
+    else app.note(`${terminal} is opening. If no window appears, run the command yourself.`, { action });
   } catch (error) {
     app.note(/** @type {Error} */ (error).message, { tone: 'bad', action });
   }
@@ -66,7 +66,7 @@ async function copyCommand(app, session) {
   try {
     const { command } = await app.api.resumeCommand(session.session_id);
     const done = await app.copy(command);
-    app.note(done ? 'Copied. Paste it into a terminal of this machine.' : command, { stay: !done });
+    app.note(done ? 'Copied. Paste it into a terminal on this machine.' : command, { stay: !done });
   } catch (error) {
     app.trouble(error);
   }

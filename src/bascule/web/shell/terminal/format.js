@@ -23,7 +23,7 @@ import { LONGEST_LINE, byteLength, controlsIn, isManyLines, linesOf } from '../.
 export function whoTypes(foot) {
   if (foot.line === 'refused') return 'This browser may no longer see this terminal.';
   if (foot.ended) return endWords(foot.ended);
-  if (foot.line === 'lost') return 'Not connected. The program goes on, and nothing is lost.';
+  if (foot.line === 'lost') return 'Not connected. The program keeps running, and nothing is lost.';
   if (foot.unread)
     return `The program is not reading. ${sizeWords(foot.unread)} of what you typed waits until it does.`;
   if (foot.typing) return `${foot.typing} is typing`;
@@ -79,7 +79,7 @@ export function pasteWords(text) {
       lines.length > 1 ? 'A shell may run each line at once.' : isManyLines(text) ? 'A shell may run it at once.' : '',
       longest > LONGEST_LINE
         ? `A line has ${longest.toLocaleString('en')} bytes. ` +
-          `Of one line, a program that reads line by line gets only ${LONGEST_LINE.toLocaleString('en')}.`
+          `A program that reads line by line gets only the first ${LONGEST_LINE.toLocaleString('en')}.`
         : '',
     ].filter(Boolean),
     yes: controls ? 'Paste without them' : 'Paste',
