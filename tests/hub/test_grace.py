@@ -4,6 +4,7 @@ One that was sent goes out again, with its key, to a process that knows what it 
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tests.hub.boards import switchboard
 from tests.waiting import PATIENCE
 
 from bascule.hub.device_line import DeviceLine
-from bascule.hub.switchboard import GRACE_SECONDS, Switchboard
+from bascule.hub.switchboard import GRACE_SECONDS, RESTART_SECONDS, Switchboard
 from bascule.link.frames import REMEMBERS_ANSWERS, AnyFrame, Ask, DaemonConnected, Reply
 from bascule.link.machine import AgentList, ListAgents
 from bascule.model.commands import Actor, RenameSession
@@ -44,7 +45,8 @@ class Laptop:
         self._attempt = 0
         self.connect()
 
-    def connect(self) -> None:
+    def connect(self, board: Switchboard | None = None) -> None:
+        self._board = board or self._board
         self._attempt += 1
         self.line: DeviceLine = self._board.attach(self._receive, close=lambda _: None)
         self.line.receive(
@@ -104,6 +106,27 @@ async def test_commands_that_wait_are_sent_in_the_order_they_were_given(board: S
     laptop.connect()
     await asyncio.gather(*asking)
     assert [one.key for one in laptop.asked] == [str(n) for n in range(20)]
+
+
+@pytest.mark.row("R11")
+async def test_a_hub_that_was_restarted_waits_for_the_machines_it_had(tmp_path: Path) -> None:
+    def now() -> float:
+        return time.time() + later
+
+    later = 0.0
+    async with switchboard(tmp_path, clock=now) as before:
+        laptop = Laptop(before)
+    async with switchboard(tmp_path, grace=GRACE_SECONDS, clock=now) as board, asyncio.timeout(PATIENCE):
+        asking = asyncio.create_task(board.ask("d", ListAgents(), ANA, "k"))
+        await begun(asking)
+        laptop.connect(board)
+        assert await asking == AgentList(agents=())
+        assert [one.key for one in laptop.asked] == ["k"]
+    later = RESTART_SECONDS + 1
+    async with switchboard(tmp_path, grace=GRACE_SECONDS, clock=now) as board, asyncio.timeout(PATIENCE):
+        with pytest.raises(DeviceOffline, match="laptop is not connected"):
+            async with asyncio.timeout(GRACE_SECONDS / 2):
+                await board.ask("d", ListAgents(), ANA)
 
 
 @pytest.mark.row("R11")

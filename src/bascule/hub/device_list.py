@@ -81,6 +81,11 @@ class DeviceList:
     def _last_heard(self, record: DeviceRecord, line: DeviceLine | None) -> str | None:
         return timestamp(self._clock()) if line is not None and line.in_memory else record.heard_at or None
 
+    def heard_within(self, seconds: float) -> list[str]:
+        """The devices that were here so short a time ago."""
+        since = timestamp(self._clock() - seconds)
+        return [one.device for one in self.book.all() if one.heard_at >= since and not one.replaced_by]
+
     def is_boot(self, device: str, boot: str) -> bool:
         """Whether the process that was accepted last is this one."""
         record = self.book.get(device)

@@ -41,6 +41,7 @@ log = logging.getLogger("bascule.hub")
 A = TypeVar("A")
 News = AgentStatus | AgentProblem
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
+RESTART_SECONDS = 60.0  # a device heard so short before this start was here until the hub went away
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
 
 
@@ -74,6 +75,9 @@ class Switchboard:
         self._met = asyncio.Event()
         self._lines: dict[str, DeviceLine] = {}
         self._asking = Asking(self, grace)
+        for device in self._list.heard_within(RESTART_SECONDS):
+            if device != this:
+                self._asking.lost(device)
         self._greeters: list[Callable[[DeviceLine], None]] = []
         self._leavers: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
