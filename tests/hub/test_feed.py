@@ -240,7 +240,7 @@ async def test_a_lost_wake_is_made_up_for_by_a_look_at_where_logs_end(hub: Runni
         tasks.add(task)
         return task
 
-    far = FarCommits(hub.store, feed, spawn)
+    far = FarCommits(hub.store, feed, lambda _: None, spawn)
     ear, _ = await listen(feed)
     for n in range(5):
         await hub.say("s1", str(n))

@@ -73,7 +73,14 @@ class ScriptedTapes:
         self.arbiter = Arbiter("t1", (80, 24), SmallestClientSize(), time.monotonic, lambda: None)
 
     async def open(
-        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
     ) -> ScriptedTape:
         self.opened.append(ScriptedTape(delivered, self.arbiter))
         return self.opened[-1]

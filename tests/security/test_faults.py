@@ -153,7 +153,7 @@ async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
         def close(self) -> None: ...
 
     class Tapes:
-        async def open(self, *_: object) -> BrokenTape:
+        async def open(self, *_: object, **__: object) -> BrokenTape:
             return BrokenTape()
 
     monkeypatch.setattr(hub.services.switchboard, "tapes", lambda _: Tapes())

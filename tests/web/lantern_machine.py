@@ -102,7 +102,14 @@ class ShownTape:
 
 class ShownTapes:
     async def open(
-        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+        self,
+        session_id: str,
+        run: int,
+        grew: Callable[[], None],
+        delivered: Delivered,
+        after: int | None = None,
+        *,
+        skips: bool = True,
     ) -> ShownTape:
         return ShownTape(delivered)
 
