@@ -101,7 +101,9 @@ async def test_a_pasted_link_stays_in_its_field_while_the_page_learns_why_it_is_
     field = tab.page.get_by_label("Link or key")
     link = f"{hub.url}/#pair={secret_of(hub)}"
     await field.fill(link)
-    await tab.page.get_by_role("button", name="Open").focus()
+    button = tab.page.get_by_role("button", name="Open")
+    await button.focus()
     await asked.continue_()
     await expect(tab.page.get_by_role("button", name="Copy the command")).to_be_visible()
     await expect(field).to_have_value(link)
+    await expect(button).to_be_focused()  # what is typed next goes where one was

@@ -140,8 +140,9 @@ function matchChildren(old, fresh) {
     const key = keyOf(child);
     const match = key ? keyed.get(key) : place && !keyOf(place) && alike(place, child) ? place : null;
     if (match && alike(match, child)) {
-      if (match !== place) old.insertBefore(match, place);
-      else place = place.nextSibling;
+      if (match === place) place = place.nextSibling;
+      else if (place && match.contains(document.activeElement)) moveBehind(match, place);
+      else old.insertBefore(match, place);
       matchNode(match, child);
     } else {
       old.insertBefore(child, place);
@@ -151,6 +152,18 @@ function matchChildren(old, fresh) {
     const next = place.nextSibling;
     place.remove();
     place = next;
+  }
+}
+
+/**
+ * An element that is moved loses the focus, and with it what somebody types next: those before it are moved instead.
+ * @param {Node} node
+ * @param {Node} first of them
+ */
+function moveBehind(node, first) {
+  for (let one = node.previousSibling; one; one = node.previousSibling) {
+    node.parentNode?.insertBefore(one, node.nextSibling);
+    if (one === first) return;
   }
 }
 
