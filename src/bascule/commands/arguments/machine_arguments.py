@@ -66,6 +66,15 @@ def add_machine(commands: Commands) -> None:
         talks=False,
     )
     status.add_argument("--json", action="store_true")
+    _add_joining(actions)
+    _add_other_machines(actions)
+    pause = add(actions, "pause", "accept no new sessions", lazily("machine", "pause"))
+    pause.set_defaults(paused=True)
+    resume = add(actions, "resume", "accept new sessions again", lazily("machine", "pause"))
+    resume.set_defaults(paused=False)
+
+
+def _add_joining(actions: Commands) -> None:
     join = add(
         actions,
         "join",
@@ -90,6 +99,9 @@ def add_machine(commands: Commands) -> None:
     )
     widen.add_argument("answer", choices=["yes", "no"])
     add(actions, "leave", "leave the hub", lazily("daemon", "leave"), talks=False)
+
+
+def _add_other_machines(actions: Commands) -> None:
     install = add(
         actions, "install", "set up another machine over ssh, and let it join", lazily("remote", "install")
     )
@@ -107,10 +119,6 @@ def add_machine(commands: Commands) -> None:
         actions, "remove", "remove what `install` put on another machine", lazily("remote", "remove")
     )
     remove.add_argument("host", metavar="USER@HOST")
-    pause = add(actions, "pause", "accept no new sessions", lazily("machine", "pause"))
-    pause.set_defaults(paused=True)
-    resume = add(actions, "resume", "accept new sessions again", lazily("machine", "pause"))
-    resume.set_defaults(paused=False)
 
 
 def add_store(commands: Commands) -> None:
