@@ -12,6 +12,7 @@ from tests.hub.scripted_device import ScriptedDevice, append
 from tests.waiting import PATIENCE
 
 from bascule.hub import orders
+from bascule.link.found import ShowResumeCommand
 from bascule.link.frames import AgentsChanged, DeviceState, DeviceStateChanged
 from bascule.link.machine import AgentInfo, EndAll, PauseDevice, ReadSettings
 from bascule.link.rules import ListRules
@@ -193,9 +194,17 @@ async def test_a_session_of_another_machine_is_not_opened_on_this_desktop(
     hub: RunningHub, attic: ScriptedDevice
 ) -> None:
     await session_on(hub, "there", "device-2")
+    await session_on(hub, "here", "device-1")
     async with hub.client(hub.tokens["owner"]) as http:
         answer = await http.post("/api/sessions/there/open-terminal", json={})
-    assert answer.json()["error"]["code"] == "NOT_SUPPORTED"
+        assert answer.json()["error"]["code"] == "NOT_SUPPORTED"
+        told = await http.get("/api/sessions/there/resume-command")
+        assert told.json() == {"command": "cd /tmp && own", "argv": ["own"]}
+        assert attic.commands[-1] == ShowResumeCommand(session_id="there")
+        hub.services.switchboard.this = ""  # a hub that runs no agents
+        for session in ("there", "here"):
+            answer = await http.post(f"/api/sessions/{session}/open-terminal", json={})
+            assert answer.json()["error"]["message"].startswith("This session is on another machine")
 
 
 @pytest.mark.row("R11")

@@ -16,11 +16,13 @@ from tests.hub.scripted_device import ScriptedDevice, append
 from tests.waiting import PATIENCE
 
 from bascule.link.machine import EndAll
-from bascule.model.codec import timestamp
-from bascule.model.commands import AnswerPermission, AnswerQuestion
-from bascule.model.errors import RequestWithdrawn
+from bascule.model.codec import encode, timestamp
+from bascule.model.commands import Actor, AnswerPermission, AnswerQuestion
+from bascule.model.errors import RequestWithdrawn, StorageFailed
 from bascule.model.event_values import Question
 from bascule.model.events import PermissionAnswered, QuestionAsked, SessionStarted
+from bascule.store.answers import AnswerBook, WaitingAnswer
+from bascule.store.base import AuditRecord
 
 pytestmark = [pytest.mark.anyio, pytest.mark.row("R11")]
 
@@ -324,6 +326,30 @@ async def test_an_answer_is_taken_back_by_who_gave_it_or_the_owner_only(
     assert (await audit(hub))[-1]["detail"].endswith("taken back: It was taken back by operator.")
 
 
+async def test_it_is_taken_back_once_that_is_on_the_disk_and_waits_on_when_the_disk_takes_nothing(
+    both: tuple[RunningHub, ScriptedDevice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, attic = both
+    path = f"/api/sessions/s1/answers/{(await give(hub, 'deny')).json()['answerId']}"
+    writes: list[asyncio.Future[None]] = []
+
+    def transact(*_: Any, **__: Any) -> "asyncio.Future[None]":
+        writes.append(asyncio.get_running_loop().create_future())
+        return writes[-1]
+
+    async with hub.client(hub.tokens["owner"]) as http:
+        with monkeypatch.context() as patch:
+            patch.setattr(hub.store, "transact", transact)
+            taking = asyncio.create_task(http.delete(path))
+            await until(lambda: writes)
+            assert not taking.done()
+            writes[0].set_exception(StorageFailed("The disk is full."))
+            assert code(await taking) == (507, "STORAGE_FAILED")
+    assert [one["state"] for one in await listed(hub)] == ["waiting"]
+    back(attic)
+    assert (await settled(hub))["state"] == "applied"
+
+
 async def test_an_answer_outlasts_a_restart_of_the_hub(tmp_path: Path) -> None:
     async with hub_with_attic(tmp_path) as (hub, _):
         await give(hub, "deny")
@@ -365,7 +391,9 @@ async def test_what_the_machine_refuses_is_the_outcome(both: tuple[RunningHub, S
     assert outcome["outcome"] == (
         "attic did not take it: This request is no longer open (interrupted); nothing was run."
     )
-    assert "refused: attic did not take it" in (await audit(hub))[-1]["detail"]
+    async with asyncio.timeout(PATIENCE):  # it is said before it is on the disk
+        while "refused: attic did not take it" not in (await audit(hub))[-1]["detail"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def test_the_answer_to_a_question_waits_too(both: tuple[RunningHub, ScriptedDevice]) -> None:
@@ -422,3 +450,29 @@ async def until_told(socket: Any) -> None:
     async with asyncio.timeout(PATIENCE):
         while msgspec.json.decode(await socket.recv()).get("type") != "answers:changed":
             pass
+
+
+async def test_an_answer_that_another_node_kept_for_a_machine_of_this_one_is_given_to_it_once(
+    tmp_path: Path,
+) -> None:
+    async with hub_with_attic(tmp_path, away=False) as (hub, attic):
+        owner = next(one for one in hub.grants.list() if one.role == "owner")
+        command = AnswerPermission(session_id="s1", request_id="r1", decision="deny", input_sha256=SHA)
+        kept = WaitingAnswer(
+            id="a1",
+            device="device-2",
+            session_id="s1",
+            request_id="r1",
+            input_sha256=SHA,
+            decision="deny",
+            body=encode(command),
+            by=Actor(owner.name, owner.id),
+            made_at=timestamp(time.time()),
+        )
+        other_node = await AnswerBook.open(hub.store)
+        await other_node.add(kept, AuditRecord.of(kept.by, "permission", "s1", "waits for attic"))
+        for _ in range(2):
+            await hub.services.answers.book.reload()
+            hub.services.answers.reloaded()
+        assert (await settled(hub))["state"] == "applied"
+        assert [one.request_id for one in answers_to(attic)] == ["r1"]

@@ -34,7 +34,9 @@ async def test_what_waits_and_what_became_of_it_outlasts_a_restart(open_store: O
     await book.add(answer(1), audited("waits"))
     await book.add(answer(2, "r2"), audited("waits"))
     sent = book.note_sent(answer(2, "r2"), "t2")
-    settled = book.settle(sent, "applied", "heard", "t3", audited("arrived"))
+    await book.settle(sent, "applied", "heard", "t3", audited("arrived"))
+    settled = book.get("a2")
+    assert settled is not None
     await store.close()
     store = await open_store()
     again = await AnswerBook.open(store)

@@ -34,6 +34,7 @@ class Orders:
     def __init__(self, board: "Switchboard", book: DeviceBook) -> None:
         self._board = board
         self._book = book
+        self._under_way: set[tuple[str, str, str]] = set()
 
     async def give(self, order: Order, by: Actor, devices: Iterable[str]) -> list[DeviceOutcome]:
         """To all of them at the same time: one that does not answer delays nobody, nor who hangs up."""
@@ -69,7 +70,7 @@ class Orders:
         """For its next hello; or until its answer comes after all."""
         kept, written = self._book.stand(device, _kind(order), encode(order), by)
         if asking is not None:
-            asking.add_done_callback(lambda done: self._settle(done, kept))
+            self._settle_later(asking, kept)
         try:
             await written
         except StorageFailed as error:  # it holds all the same, until this hub is restarted
@@ -82,18 +83,32 @@ class Orders:
     def deliver(self, line: "DeviceLine") -> None:
         """The device is there again: what it was to do comes first."""
         for kept in self._book.standing(line.device):
-            try:
-                order = _orders.decode(kept.command)
-            except msgspec.ValidationError as error:
-                log.warning("a command for %s can't be read and is dropped: %s", kept.device, error)
-                self._book.drop(kept)
-                continue
-            number, answer = line.begin(order, kept.by, None, AT_MOST)
-            asked = answered(line, cast("Command[Any]", order), number, answer, AT_MOST)
-            asking = self._board.spawn(asked, f"{kept.kind} {kept.device}")
-            asking.add_done_callback(lambda done, kept=kept: self._settle(done, kept))
+            self._send(line, kept)
+
+    def deliver_new(self, line: "DeviceLine") -> None:
+        """Other nodes have changed the book. One that did not know yet that the device is back, here, has
+        kept an order for it: nobody but this node gives it to the device."""
+        for kept in self._book.standing(line.device):
+            if _key(kept) not in self._under_way:
+                self._send(line, kept)
+
+    def _send(self, line: "DeviceLine", kept: StandingCommand) -> None:
+        try:
+            order = _orders.decode(kept.command)
+        except msgspec.ValidationError as error:
+            log.warning("a command for %s can't be read and is dropped: %s", kept.device, error)
+            self._book.drop(kept)
+            return
+        number, answer = line.begin(order, kept.by, None, AT_MOST)
+        asked = answered(line, cast("Command[Any]", order), number, answer, AT_MOST)
+        self._settle_later(self._board.spawn(asked, f"{kept.kind} {kept.device}"), kept)
+
+    def _settle_later(self, asking: "asyncio.Task[Any]", kept: StandingCommand) -> None:
+        self._under_way.add(_key(kept))
+        asking.add_done_callback(lambda done: self._settle(done, kept))
 
     def _settle(self, asking: "asyncio.Task[Any]", kept: StandingCommand) -> None:
+        self._under_way.discard(_key(kept))
         if asking.cancelled():
             return
         error = asking.exception()
@@ -120,6 +135,10 @@ def _promise(order: Order) -> str:
             return "ends this session"
         case PauseDevice():
             return "hears of it"
+
+
+def _key(kept: StandingCommand) -> tuple[str, str, str]:
+    return kept.device, kept.kind, kept.at
 
 
 def _kind(order: Order) -> str:

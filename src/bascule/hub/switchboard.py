@@ -335,6 +335,8 @@ class Switchboard:
     def books_changed(self) -> None:
         """Other nodes have changed what is known of devices."""
         self._list.reloaded(self.holds)
+        for line in self.own_lines():
+            self.orders.deliver_new(line)
         self._tell()
 
     def holds(self, device: str) -> bool:

@@ -20,7 +20,7 @@ from bascule.hub.door.roles import Forbidden
 from bascule.hub.switchboard import Switchboard
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Actor, AnswerPermission, AnswerQuestion, Command
-from bascule.model.errors import AlreadyAnswered, BasculeError, CallerError, DeviceOffline
+from bascule.model.errors import AlreadyAnswered, BasculeError, CallerError, DeviceOffline, StorageFailed
 from bascule.model.records import RequestRecord
 from bascule.policy.answer_checks import (
     asked_permission,
@@ -161,21 +161,23 @@ class WaitingAnswers:
     # Delivering
 
     def _deliver(self, line: DeviceLine) -> None:
-        """The machine is there again."""
+        """The machine is there again. What was sent before and had no reply is sent once more."""
         for answer in self.book.waiting():
-            if answer.device != line.device or self._lapsed(answer):
-                continue
-            try:
-                command = _commands.decode(answer.body)
-            except msgspec.MsgspecError:
-                self._settle(answer, "refused", _not_applied(answer, UNREADABLE))
-                continue
-            by = replace(answer.by, given_at=answer.made_at)
-            number, reply = line.begin(command, by, None, ANSWER_SECONDS)
-            sent = self.book.note_sent(answer, self._now())
-            asked = answered(line, cast("Command[Any]", command), number, reply, ANSWER_SECONDS)
-            asking = self._board.spawn(asked, f"answer {answer.id}")
-            asking.add_done_callback(lambda done, sent=sent: self._heard(done, sent))
+            if answer.device == line.device and not self._lapsed(answer):
+                self._send(line, answer)
+
+    def _send(self, line: DeviceLine, answer: WaitingAnswer) -> None:
+        try:
+            command = _commands.decode(answer.body)
+        except msgspec.MsgspecError:
+            self._settle(answer, "refused", _not_applied(answer, UNREADABLE))
+            return
+        by = replace(answer.by, given_at=answer.made_at)
+        number, reply = line.begin(command, by, None, ANSWER_SECONDS)
+        sent = self.book.note_sent(answer, self._now())
+        asked = answered(line, cast("Command[Any]", command), number, reply, ANSWER_SECONDS)
+        asking = self._board.spawn(asked, f"answer {answer.id}")
+        asking.add_done_callback(lambda done: self._heard(done, sent))
 
     def _lapsed(self, answer: WaitingAnswer) -> bool:
         """Whether it may no longer be applied; says so, then."""
@@ -215,7 +217,14 @@ class WaitingAnswers:
         if answer.sent_at:
             name = self._name(answer.device)
             raise AnswerNotWaiting(f"It was sent to {name} at {answer.sent_at}; {name} has not replied yet.")
-        self._settle(answer, "taken_back", f"It was taken back by {by.name}.", by)
+        writing = self._settle(answer, "taken_back", f"It was taken back by {by.name}.", by)
+        try:
+            if writing is not None:
+                await asyncio.shield(writing)
+        except StorageFailed:
+            self.book.wait_again(answer)
+            self._changed()
+            raise
 
     def forget(self, device: str) -> None:
         """The machine was taken off the list."""
@@ -229,8 +238,13 @@ class WaitingAnswers:
                 self._settle(answer, "revoked", _not_applied(answer, REVOKED))
 
     def reloaded(self) -> None:
-        """Other nodes have changed the book."""
+        """Other nodes have changed the book. One that did not know yet that a machine is back, here, has kept
+        an answer for it: nobody but this node gives it to the machine."""
         self._expire()
+        here = {line.device: line for line in self._board.own_lines()}
+        for answer in self.book.waiting():
+            if answer.device in here and not answer.sent_at and not self._lapsed(answer):
+                self._send(here[answer.device], answer)
         self._changed()
 
     def _expire_in_time(self, answer: WaitingAnswer) -> None:
@@ -252,13 +266,15 @@ class WaitingAnswers:
 
     def _settle(
         self, answer: WaitingAnswer, state: AnswerState, outcome: str, by: Actor | None = None
-    ) -> None:
+    ) -> "asyncio.Future[None] | None":
+        """Done once it is on the disk; nothing if the answer did not wait any more."""
         known = self.book.get(answer.id)
         if known is None or known.state != "waiting":
-            return
+            return None
         detail = f"given at {answer.made_at}, {state.replace('_', ' ')}: {outcome}"
-        self.book.settle(known, state, outcome, self._now(), _audit(known, detail, by))
+        writing = self.book.settle(known, state, outcome, self._now(), _audit(known, detail, by))
         self._changed()
+        return writing
 
     def _now(self) -> str:
         return timestamp(self._board.clock())

@@ -108,16 +108,25 @@ class AnswerBook:
 
     def note_sent(self, answer: WaitingAnswer, at: str) -> WaitingAnswer:
         """It leaves for its machine. A power cut may lose the note."""
-        return self._change(replace(answer, sent_at=at), None)
+        sent = replace(answer, sent_at=at)
+        self._change(sent, None)
+        return sent
 
     def settle(
         self, answer: WaitingAnswer, state: AnswerState, outcome: str, at: str, audit: AuditRecord
-    ) -> WaitingAnswer:
-        """It no longer waits. The oldest that were settled are forgotten."""
+    ) -> "asyncio.Future[None]":
+        """It no longer waits; what is returned is done once that is on the disk.
+
+        The oldest that were settled are forgotten.
+        """
         settled = replace(answer, state=state, outcome=outcome, settled_at=at)
         return self._change(settled, audit)
 
-    def _change(self, changed: WaitingAnswer, audit: AuditRecord | None) -> WaitingAnswer:
+    def wait_again(self, answer: WaitingAnswer) -> None:
+        """How it was settled could not be stored."""
+        self._answers[answer.id] = answer
+
+    def _change(self, changed: WaitingAnswer, audit: AuditRecord | None) -> "asyncio.Future[None]":
         self._answers[changed.id] = changed
         past = [one.id for one in self._answers.values() if one.state != "waiting"]
         forgotten = past[: max(0, len(past) - MAX_SETTLED)]
@@ -131,8 +140,9 @@ class AnswerBook:
             if audit is not None and changed:
                 transaction.audit([audit])
 
-        self._store.transact(write, sync=audit is not None).add_done_callback(_written)
-        return changed
+        writing = self._store.transact(write, sync=audit is not None)
+        writing.add_done_callback(_written)
+        return writing
 
 
 def _written(done: "asyncio.Future[None]") -> None:

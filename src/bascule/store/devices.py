@@ -178,7 +178,7 @@ class DeviceBook:
 
     def drop(self, done: StandingCommand) -> None:
         """It was carried out. A newer one of its kind stays."""
-        if self._standing.get((done.device, done.kind)) is done:
+        if self._standing.get((done.device, done.kind)) == done:
             del self._standing[done.device, done.kind]
         values = (done.device, done.kind, done.at)
         self._write_later(lambda transaction: _execute(transaction, DROP, values))
