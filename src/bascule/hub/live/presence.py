@@ -32,6 +32,17 @@ class _SessionViewers:
         self.sent = b""
         self.sent_at = float("-inf")
         self.elsewhere: dict[str, _Elsewhere] = {}  # by node
+        self.said: _Here | None = None  # to other nodes, last
+
+    def here(self) -> "_Here":
+        return _Here(sorted(Counter(self.viewers.values()))[:MAX_NAMES], sorted(self.typing)[:MAX_NAMES])
+
+
+class _Here(NamedTuple):
+    """Who views and types at this node."""
+
+    viewers: list[str]
+    typing: list[str]
 
 
 class _Elsewhere(NamedTuple):
@@ -92,8 +103,10 @@ class SessionPresence:
         room = self._rooms.get(session_id)
         if room is not None:
             until = self._steady() + ELSEWHERE_SECONDS
-            room.elsewhere[node] = _Elsewhere(viewers[:MAX_NAMES], typing[:MAX_NAMES], until)
-            self._soon(session_id, room)
+            known = room.elsewhere.get(node)
+            room.elsewhere[node] = said = _Elsewhere(viewers[:MAX_NAMES], typing[:MAX_NAMES], until)
+            if known is None or known[:2] != said[:2]:
+                self._soon(session_id, room)
 
     def forget_node(self, node: str) -> None:
         for session_id, room in self._rooms.items():
@@ -104,17 +117,13 @@ class SessionPresence:
         """To the other nodes, of all sessions that somebody views here; and drop what is no longer said."""
         now = self._steady()
         for session_id, room in self._rooms.items():
-            self._send_to_others(session_id, room)
+            self._send_to_others(session_id, room.here())
             if any(one.until <= now for one in room.elsewhere.values()):
                 self._soon(session_id, room)
 
-    def _send_to_others(self, session_id: str, room: _SessionViewers) -> None:
+    def _send_to_others(self, session_id: str, here: _Here) -> None:
         if self.send_to_others is not None:
-            self.send_to_others(
-                session_id,
-                sorted(Counter(room.viewers.values()))[:MAX_NAMES],
-                sorted(room.typing)[:MAX_NAMES],
-            )
+            self.send_to_others(session_id, here.viewers, here.typing)
 
     def _soon(self, session_id: str, room: _SessionViewers) -> None:
         wait = max(0.0, room.sent_at + EVERY_SECONDS - self._steady())
@@ -134,7 +143,10 @@ class SessionPresence:
         room.timer = None
         now = self._steady()
         room.typing = {name: until for name, until in room.typing.items() if until > now}
-        self._send_to_others(session_id, room)
+        here = room.here()
+        if here != room.said:  # another node's word, which brought us here, is no news for it
+            room.said = here
+            self._send_to_others(session_id, here)
         room.elsewhere = {node: one for node, one in room.elsewhere.items() if one.until > now}
         there = [name for one in room.elsewhere.values() for name in one.viewers]
         types = [name for one in room.elsewhere.values() for name in one.typing]
