@@ -20,6 +20,7 @@ from bascule.link.comparisons import (
     StartComparison,
 )
 from bascule.model.comparisons import Comparison
+from bascule.model.session_ids import new_session_id
 
 SECONDS = 300  # git writes out whole working copies
 CHANGED = ComparisonsChanged()
@@ -35,7 +36,8 @@ async def start(call: Call[CompareBody]) -> Comparison:
         folder=folder,
         prompt=body.prompt,
         entrants=tuple(
-            Entrant(secrets.token_hex(8), entrant.agent, entrant.model) for entrant in body.agents
+            Entrant(new_session_id(hub.switchboard.clock()), entrant.agent, entrant.model)
+            for entrant in body.agents
         ),
         permission_mode=body.permission_mode,
         images=body.images,

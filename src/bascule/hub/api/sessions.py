@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import secrets
 from typing import TypeVar
 
 import msgspec
@@ -44,6 +43,7 @@ from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
 from bascule.model.errors import InvalidInput, UnknownAgent
 from bascule.model.events import StartOptions
+from bascule.model.session_ids import new_session_id
 from bascule.store.base import SessionFilter
 
 B = TypeVar("B")
@@ -95,7 +95,7 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     options = msgspec.convert(body, StartOptions, from_attributes=True)
     options = replace(options, model=body.model or None)
     command = StartSession(
-        session_id=secrets.token_hex(8),
+        session_id=new_session_id(hub.switchboard.clock()),
         agent=agent,
         cwd=folder,
         options=options,
