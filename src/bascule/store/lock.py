@@ -2,9 +2,14 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from bascule.model.errors import AlreadyRunning
+
+# That a program which a killed server was just starting has to begin: until then it holds the lock, too.
+RELEASE_SECONDS = 5.0
+RETRY_SECONDS = 0.01
 
 
 class Lock:
@@ -14,15 +19,12 @@ class Lock:
         self.path = database.with_name(database.name + ".lock")
         self._descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         os.fchmod(self._descriptor, 0o600)
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            words = self._words()
+        if not self._take():
+            pid = self._holder()
             os.close(self._descriptor)
-            pid = int(words[0]) if words and words[0].isdigit() else None
             raise AlreadyRunning(
                 f"Bascule is already running (pid {pid or 'unknown'}) with {database}.", pid=pid
-            ) from error
+            )
         words = self._words()
         self._before = words[1] if len(words) > 1 else "closed"
         self._say("open" if self.left_open else "starting")
@@ -41,6 +43,23 @@ class Lock:
     def release(self) -> None:
         os.close(self._descriptor)
 
+    def _take(self) -> bool:
+        deadline = time.monotonic() + RELEASE_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pid = self._holder()
+                if pid is None or _is_there(pid) or time.monotonic() >= deadline:
+                    return False
+                time.sleep(RETRY_SECONDS)
+            else:
+                return True
+
+    def _holder(self) -> int | None:
+        words = self._words()
+        return int(words[0]) if words and words[0].isdigit() else None
+
     def _words(self) -> list[str]:
         return os.pread(self._descriptor, 100, 0).decode("ascii", "replace").split()
 
@@ -48,3 +67,13 @@ class Lock:
         text = f"{os.getpid()} {state}\n".encode()
         os.pwrite(self._descriptor, text, 0)
         os.ftruncate(self._descriptor, len(text))
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
