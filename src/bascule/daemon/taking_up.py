@@ -1,6 +1,5 @@
 """Rebuilds a session's log from its process: from the label and the output that the keeper holds."""
 
-import secrets
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from bascule.daemon.processes.labels import Label, Labelled
 from bascule.model.commands import Actor
 from bascule.model.errors import NotSupported, StoreDamaged
 from bascule.model.events import AgentSpawned, AnyEvent, Note, SessionReady, TitleChanged
+from bascule.model.session_ids import new_session_id
 from bascule.session.agent import Exit
 from bascule.session.ledger import Ledger
 from bascule.store.base import AuditRecord
@@ -73,7 +73,7 @@ class TakingUp:
         return made
 
     async def _begin(self, wanted: str, one: Labelled, state: SessionState, about: About, by: Actor) -> str:
-        session_id = wanted if await self._is_free(wanted) else secrets.token_hex(8)
+        session_id = wanted if await self._is_free(wanted) else new_session_id(self._clock())
         mode = "relay" if one.started.permission_mode in STRONG_MODES else one.started.permission_mode
         started = replace(one.started, device=self._device.id, process=state.session, permission_mode=mode)
         driver_state = self._state(one)

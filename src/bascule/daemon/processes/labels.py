@@ -26,6 +26,7 @@ from bascule.transport.errors import KeeperError, KeeperGone
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 400 * 1024
+CLOSING_SECONDS = 2.0  # that a label under way has when the server stops
 
 
 class Labelled(Struct, omit_defaults=True):
@@ -94,6 +95,9 @@ class Labels:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
+        """Finish what is under way: nobody writes the label of a database that is lost meanwhile."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
