@@ -11,7 +11,7 @@ from bascule.agents.own_files import place_path
 from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages import bubblewrap, seatbelt
 from bascule.daemon.cages.detection import Cage
-from bascule.daemon.cages.program_files import named_ports, path_folders, program_files
+from bascule.daemon.cages.program_files import holds_home, named_ports, path_folders, program_files
 from bascule.daemon.cages.reach import Needs, Reach, reach_of
 from bascule.daemon.cages.temp_folders import TempFolders
 from bascule.daemon.cages.work_tree import git_folders
@@ -138,11 +138,11 @@ class Cages:
     def _needs(self, spec: AgentSpec, words: Sequence[str], env: Mapping[str, str], temp: str) -> Needs:
         places = (*spec.cage.reads, *GIT_SETTINGS)
         reads = [_package_folder() if one == PACKAGE else place_path(one, env) for one in places]
-        writes = [place_path(one, env) for one in spec.cage.writes]
+        writes = _own_places(spec, env)
         return Needs(
             programs=program_files(words, env),
             reads=(*path_folders(env), *(one for one in reads if one), *self._extra.readable),
-            writes=(*(one for one in writes if one), *self._extra.writable),
+            writes=(*writes.values(), *self._extra.writable),
             temp=temp,
             ports=named_ports(env),
         )
@@ -150,10 +150,15 @@ class Cages:
     def _make_folders(self, spec: AgentSpec, env: Mapping[str, str], name: str) -> None:
         """Its temporary folder, and those of its own that are not there yet: a wall knows no missing one."""
         self.temp.make(name)
-        for place in spec.cage.writes:
-            path = place_path(place, env)
-            if path is not None and place.endswith("/"):
+        for place, path in _own_places(spec, env).items():
+            if place.endswith("/"):
                 os.makedirs(path, mode=0o700, exist_ok=True)
+
+
+def _own_places(spec: AgentSpec, env: Mapping[str, str]) -> dict[str, str]:
+    """What it writes for itself. A variable that names the home folder, or one around it, opens nothing."""
+    paths = {place: place_path(place, env) for place in spec.cage.writes}
+    return {place: path for place, path in paths.items() if path is not None and not holds_home(path, env)}
 
 
 def _package_folder() -> str:

@@ -33,7 +33,7 @@ def program_files(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, ..
 def path_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """The folders in which programs are looked for. Not one that holds the whole home folder."""
     folders = env.get("PATH", "").split(os.pathsep)
-    return tuple(one for one in folders if one.startswith("/") and not _holds_home(one, env))
+    return tuple(one for one in folders if one.startswith("/") and not holds_home(one, env))
 
 
 def named_ports(env: Mapping[str, str]) -> tuple[int, ...]:
@@ -77,11 +77,11 @@ def _package(path: str, env: Mapping[str, str]) -> Iterator[str]:
     elif len(parts) > 3 and parts[-2] == "bin":
         prefix = "/".join(parts[:-2])
         is_shared = prefix in SHARED_PREFIXES or os.path.basename(prefix) in SHARED_NAMES
-        if not is_shared and not _holds_home(prefix, env):
+        if not is_shared and not holds_home(prefix, env):
             yield prefix
 
 
-def _holds_home(folder: str, env: Mapping[str, str]) -> bool:
+def holds_home(folder: str, env: Mapping[str, str]) -> bool:
     home = env.get("HOME", "").rstrip("/") + "/"
     return home.startswith(folder.rstrip("/") + "/")
 
