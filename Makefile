@@ -57,11 +57,12 @@ bench: $(VENV)/.dev ## Measure (BENCH=marks: every mark of docs/benchmarks.md)
 	@$(PY) web/bundle.py
 	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
-# Hub and daemon in two processes with a folder each: what shares an object or a file fails here.
+# Hub and daemon in two processes with a folder each, the daemon's hidden from the hub: what shares an object or a file
+# fails here.
 split: $(VENV)/.dev ## Run the suites that need a server with the hub in a process of its own
 	@$(PY) web/bundle.py
 	@BASCULE_TEST_MODE=split $(PY) -m pytest -n $(JOBS) --dist worksteal \
-		tests/hub tests/system tests/terminal tests/acp tests/web $(ARGS)
+		tests/hub tests/system tests/terminal tests/acp tests/web tests/machines/test_split_mode.py $(ARGS)
 
 chaos: $(VENV)/.dev ## Kill the server, a hub and a machine KILLS=100 times while sessions stream
 	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 \
@@ -80,7 +81,8 @@ conformance: $(VENV)/.dev ## Drive a real agent through its protocol (AGENT=clau
 lock: $(VENV)/.made ## Write the lock files again from pyproject.toml (ARGS=--upgrade for newer versions)
 	@uv=$$(command -v $(UV)) || { $(PY) -m pip install -qq uv && uv=$(VENV)/bin/uv; } || exit 1; \
 	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --group build -o requirements/run.txt && \
-	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --all-extras --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --all-extras --group build --group dev -c requirements/run.txt -o requirements/dev.txt && \
+	"$$uv" $(COMPILE) $(ARGS) --no-deps --group oracle -o requirements/oracle.txt
 
 clean: ## Remove the environment and the caches
 	@rm -rf $(VENV) .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -102,9 +104,11 @@ $(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock
 	@touch $@
 
 # After .run, never beside it: two pips in one environment would trip over each other under `make -j`.
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt web/check.py
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt requirements/oracle.txt web/check.py
 	@echo 'Installing what the tests need ...' >&2
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/dev.txt
+	@# There is no wheel of it. The locked setuptools builds it, not the newest that pip would fetch for that.
+	@$(PY) -m pip install -qq --no-deps --require-hashes --no-build-isolation --use-pep517 -r requirements/oracle.txt
 	@$(PY) web/check.py --fetch
 	@sh .ci/browser
 	@sh .ci/desktop

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("requirements/run.txt", "requirements/dev.txt")
+ORACLE = "requirements/oracle.txt"  # without its dependencies, which are among the others
 MAX_BYTES = 1_000_000
 
 FORBIDDEN = {
@@ -41,6 +42,10 @@ def requirements(lock: str) -> dict[str, str]:
 
 def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names_of(asked: list[str]) -> set[str]:
+    return {normalised(re.split(r"[\[<>=!~; ]", requirement)[0]) for requirement in asked}
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
@@ -79,7 +84,7 @@ def test_no_installed_packages_are_tracked(tracked: list[Path]):
     assert [str(path) for path in tracked if installed & set(path.relative_to(ROOT).parts)] == []
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, ORACLE])
 def test_every_requirement_is_pinned_with_hashes(lock: str):
     loose = [
         name
@@ -95,8 +100,13 @@ def test_the_lock_holds_what_pyproject_asks_for(lock: str):
     asked = project["project"]["dependencies"] + project["dependency-groups"]["build"]
     if lock.endswith("dev.txt"):
         asked += project["dependency-groups"]["dev"]
-    names = {normalised(re.split(r"[\[<>=!~; ]", requirement)[0]) for requirement in asked}
-    assert names - {normalised(name) for name in requirements(lock)} == set()
+    assert names_of(asked) - {normalised(name) for name in requirements(lock)} == set()
+
+
+def test_the_oracles_lock_holds_what_has_no_wheel_and_nothing_else():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert {normalised(name) for name in requirements(ORACLE)} == names_of(groups["oracle"])
+    assert "setuptools" in requirements("requirements/dev.txt")  # builds it
 
 
 def test_both_locks_agree_on_versions():
