@@ -11,11 +11,13 @@ from tests.waiting import PATIENCE
 
 from bascule.daemon.device import Device
 from bascule.daemon.handlers import Handlers
+from bascule.daemon.repeated_audit import RepeatedAudit
 from bascule.daemon.start_gate import Does, StartGate
 from bascule.daemon.start_memory import StartMemory
 from bascule.daemon.start_notices import StartNotices
 from bascule.daemon.trusted_browsers import BrowserBook, SignatureCheck
 from bascule.model.commands import Actor, Command, Envelope, SessionBegun, StartSession
+from bascule.model.records import SessionRecord
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartSignature, WaitingStart
 from bascule.policy.start_signing import key_id, mac_of, signed_text
@@ -29,10 +31,19 @@ Actions = Mapping[str, Callable[[], Awaitable[None]]]
 
 @dataclass
 class Audit:
+    """What a gate asks of its store: the sessions that it knows, and the audit log."""
+
     records: list[AuditRecord] = field(default_factory=list[AuditRecord])
+    sessions: list[SessionRecord] = field(default_factory=list[SessionRecord])
 
     async def audit(self, records: list[AuditRecord]) -> None:
         self.records += records
+
+    async def session(self, session_id: str) -> SessionRecord | None:
+        return next((one for one in self.sessions if one.session_id == session_id), None)
+
+    async def sessions_of(self, conversation: tuple[str, str]) -> list[SessionRecord]:
+        return [one for one in self.sessions if (one.agent, one.agent_session_id) == conversation]
 
     @property
     def actions(self) -> list[str]:
@@ -81,8 +92,17 @@ class Gate:
         signatures = SignatureCheck(self.folder, "d-1", "laptop", lambda: self.now)
         device, memory = Device("d-1", "laptop"), StartMemory(self.folder)
         store = cast("Any", self.audit)
+        self.repeated = RepeatedAudit(store, lambda: self.now)
         self.gate = StartGate(
-            store, self.settings, device, memory, signatures, notices, does, lambda: self.now
+            store,
+            self.repeated,
+            self.settings,
+            device,
+            memory,
+            signatures,
+            notices,
+            does,
+            lambda: self.now,
         )
         self.handlers = Handlers()
         self.gate.register(self.handlers)

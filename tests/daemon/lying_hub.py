@@ -1,6 +1,7 @@
 """The hub's end of a far line, as somebody has it who took the hub over: it forges who asks."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -55,3 +56,15 @@ class LyingHub:
 async def audit(daemon: RunningDaemon) -> list[Any]:
     page = await daemon.store.audit_lines(0, 1000)
     return [msgspec.json.decode(one)["entry"]["record"] for one in page]
+
+
+def times(detail: str) -> int:
+    """How many commands a row stands for: what came again is counted in one row."""
+    counted = re.search(r"\((\d+) more times? within|^(\d+) more starts and commands", detail)
+    return int(counted[1] or counted[2]) if counted else 1
+
+
+async def audit_counted(daemon: RunningDaemon) -> list[Any]:
+    """The whole audit log, with what has only been counted so far."""
+    await daemon.host._parts.repeated.flush()  # pyright: ignore[reportPrivateUsage]
+    return await audit(daemon)

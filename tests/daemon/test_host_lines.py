@@ -20,6 +20,8 @@ from bascule.link.frames import (
     Welcome,
 )
 from bascule.link.machine import CheckDirectory, EndAll, PauseDevice
+from bascule.model.commands import RenameSession
+from bascule.model.events import TitleChanged
 
 pytestmark = pytest.mark.anyio
 
@@ -98,3 +100,19 @@ async def test_starts_and_ends_of_agents_change_the_number_that_run(short_dir: P
         async with asyncio.timeout(PATIENCE):
             while hub.of(DeviceStateChanged)[-1].state.running:  # type: ignore[union-attr]  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
+
+
+async def test_a_hub_elsewhere_hears_how_far_the_log_reaches_after_its_command(short_dir: Path) -> None:
+    async with running_daemon(short_dir) as made:
+        await made.start()
+        there, here = Heard(), Heard()
+        far, near = made.host.attach(there.append, far=True), made.host.attach(here.append)
+        far.receive(WELCOME)
+        far.receive(Ask(1, RenameSession(session_id="s1", title="Mended"), ANA))
+        far.receive(Ask(2, CheckDirectory(path=str(made.work)), ANA))
+        await there.until(Reply, 2)
+        said = {one.ask: one.seq for one in there if isinstance(one, Reply)}
+        (renamed,) = [one.seq for one in await made.log() if isinstance(one.event, TitleChanged)]
+        assert (said[1] >= renamed, said[2]) == (True, 0)
+        near.receive(Ask(1, RenameSession(session_id="s1", title="Mended again"), ANA))
+        assert (await here.until(Reply)).seq == 0  # type: ignore[union-attr]

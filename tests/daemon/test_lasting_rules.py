@@ -43,7 +43,7 @@ async def test_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_wor
         assert await daemon.store.open_requests() == []
         details = await audit_details(daemon)
         assert f"{made['id']}: Allow `git status` in repo" in details
-        assert "Allow `git status` in repo" in details
+        assert "Allow `git status` in repo; Bash: git status" in details
         listed = await daemon.ask(ListRules())
         assert listed["rules"][0]["used"] == 1
 

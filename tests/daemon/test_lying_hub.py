@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.cages.caged import caged
-from tests.daemon.lying_hub import FORGED, LyingHub, audit
+from tests.daemon.lying_hub import FORGED, LyingHub, audit, audit_counted, times
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
 
 from bascule.daemon.trusted_browsers import BrowserBook
@@ -66,8 +66,8 @@ async def test_it_starts_nothing_under_trusted_browsers_and_reaches_no_folder_ou
         assert (await hub.ask(fresh))[0] == ""
         assert (await hub.ask(replace(fresh, session_id="s2")))[0] == "START_REFUSED"  # a replay
         assert set(daemon.host.sessions.live) == {"old", "s1"}
-        refused = [one for one in await audit(daemon) if one["action"] == "start_refused"]
-        assert len(refused) == 7  # of all that were starts
+        refused = [one for one in await audit_counted(daemon) if one["action"] == "start_refused"]
+        assert sum(times(one["detail"]) for one in refused) == 7  # of all that were starts
         assert all("by the hub" in one["detail"] for one in refused)
         assert {one["grant_id"] for one in refused} == {"grant-1"}
 
@@ -97,6 +97,12 @@ async def test_a_held_start_is_told_to_the_hub_and_begins_only_by_the_answer_on_
         await daemon.over()
         assert (await hub.ask(SendPrompt(session_id="s1", text="go on")))[0] == "START_REFUSED"
         assert (await hub.ask(ResumeSession(session_id="s1")))[0] == "APPROVAL_PENDING"
+        [held] = hub.states[-1].starts.waiting
+        assert (held.what, held.folder) == ("mini resumes “hello”", str(daemon.work))
+        # Nobody is asked about what is not there, or runs already.
+        assert (await hub.ask(ResumeSession(session_id="none")))[0] == "SESSION_NOT_FOUND"
+        await daemon.start("s2", prompt="hello")
+        assert (await hub.ask(ResumeSession(session_id="s2")))[0] == "INVALID_INPUT"
         assert "s1" not in daemon.host.sessions.live
 
 

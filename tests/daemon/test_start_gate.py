@@ -1,10 +1,12 @@
 """The gate for starts from elsewhere: every way to hold, answer and refuse one, on the test's own clock."""
 
+import contextlib
 from typing import Any, cast
 
 import pytest
 from tests.daemon.gates import CHROME, HERE, MIRA, MakeGate, Shown
 
+from bascule.link.machine import ReconnectAgent
 from bascule.link.starts import (
     BlockStarts,
     DecideStart,
@@ -19,6 +21,7 @@ from bascule.model.errors import (
     StartNotWaiting,
     StartRefused,
 )
+from bascule.model.records import SessionRecord
 
 pytestmark = pytest.mark.anyio
 
@@ -247,15 +250,64 @@ async def test_only_so_many_starts_wait_at_once(gates: MakeGate) -> None:
         await gate.start("s20")
 
 
+def known(session_id: str = "old", **fields: Any) -> SessionRecord:
+    return SessionRecord(session_id, agent="claude-code", cwd="/srv/lantern", **fields)
+
+
 @pytest.mark.row("R17")
 async def test_resuming_is_a_start_too_and_goes_on_once_approved(gates: MakeGate) -> None:
     gate = gates(approval="local_confirm")
+    gate.audit.sessions = [known(title="Trim the wick")]
     with pytest.raises(ApprovalPending, match="Waiting for approval on laptop"):
         await gate.gate.admit(Envelope(ResumeSession(session_id="old"), MIRA))
     waiting = gate.gate.state.waiting[0]
-    assert waiting.what == "the session old, resumed"
+    assert (waiting.what, waiting.folder) == ("claude-code resumes “Trim the wick”", "/srv/lantern")
+    assert (await gate.next_shown()).body.splitlines()[0] == (
+        "claude-code resumes “Trim the wick” in /srv/lantern"
+    )
     await gate.ask(DecideStart(start_id=waiting.id, decision="approve"))
     assert gate.started == [ResumeSession(session_id="old")]
+
+
+@pytest.mark.row("R17")
+@pytest.mark.parametrize(
+    ("command", "what", "folder"),
+    [
+        (ResumeSession(session_id="bare"), "claude-code resumes a session without a title", "/srv/lantern"),
+        (ResumeSession(session_id="long"), f"claude-code resumes “{'t' * 100}…”", "/srv/lantern"),
+        (
+            ReconnectAgent(agent="claude-code", session_id="old"),
+            "claude-code, connected again for “Trim the wick”",
+            "/srv/lantern",
+        ),
+        (ReconnectAgent(agent="claude-code"), "claude-code, connected again for all its sessions", ""),
+        (
+            StartSession(session_id="new", agent="claude-code", cwd="/srv/app", resume="c-1"),
+            "claude-code (relay, continues “Trim the wick”)",
+            "/srv/app",
+        ),
+        (
+            StartSession(session_id="new", agent="claude-code", cwd="/srv/app", resume="c-9"),
+            "claude-code (relay, continues a conversation)",
+            "/srv/app",
+        ),
+    ],
+    ids=["untitled", "long title", "reconnect", "reconnect all", "conversation", "unknown conversation"],
+)
+async def test_what_goes_on_is_named_as_this_machine_knows_it(
+    gates: MakeGate, command: Any, what: str, folder: str
+) -> None:
+    gate = gates(approval="local_confirm")
+    gate.audit.sessions = [
+        known("first", title="An earlier one", agent_session_id="c-1", updated_at="2026-01-01"),
+        known(title="Trim the wick", agent_session_id="c-1", updated_at="2026-01-02"),
+        known("bare"),
+        known("long", title="t" * 200),
+    ]
+    with contextlib.suppress(ApprovalPending):
+        await gate.gate.admit(Envelope(command, MIRA))
+    [waiting] = gate.gate.state.waiting
+    assert (waiting.what, waiting.folder) == (what, folder)
 
 
 @pytest.mark.row("R17")

@@ -104,5 +104,5 @@ def test_an_answer_of_policy_is_written_to_the_agent_and_audited():
         "policy",
         "r2",
         "allow",
-        "reads",
+        "reads; Read",
     )

@@ -5,12 +5,15 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from bascule.daemon.asks import Asks
 from bascule.link.frames import AnyFrame, Ask, Cancel, LineRefused, Ping, Pong, Welcome
+from bascule.model.commands import Actor
 
 log = logging.getLogger(__name__)
+
+LONGEST_WORD = 300  # characters of a name, an address or a browser
 
 
 class HostLine:
@@ -42,7 +45,7 @@ class HostLine:
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                self._asks.take(self, replace(frame, by=replace(frame.by, via=self.via)))
+                self._asks.take(self, replace(frame, by=self._known(frame.by)))
             case Cancel():
                 self._asks.cancel(self, frame.ask)
             case Ping():
@@ -57,6 +60,12 @@ class HostLine:
                 log.warning("the hub does not take this connection: %s", frame.message)
             case _:
                 self.ignore(type(frame).__name__)
+
+    def _known(self, by: Actor) -> Actor:
+        """Who asks. What a hub elsewhere says of them is kept short: it stands in logs and in the audit."""
+        if not self.far:
+            return replace(by, via="")
+        return Actor(*(word[:LONGEST_WORD] for word in (*astuple(by)[:-1], self.via)))
 
     @property
     def via(self) -> str:

@@ -14,6 +14,7 @@ from bascule.daemon.handlers import Handlers, widens_nothing
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.agent_states import AgentStates
+from bascule.daemon.repeated_audit import RepeatedAudit
 from bascule.daemon.trusted import TrustedFolders
 from bascule.daemon.unlogged import Unlogged
 from bascule.link.machine import (
@@ -54,6 +55,7 @@ class Machine:
     def __init__(
         self,
         store: DaemonStore,
+        repeated: RepeatedAudit,
         sessions: LiveSessions,
         launcher: Launching,
         states: AgentStates,
@@ -63,7 +65,7 @@ class Machine:
         settings: Settings,
         limits: LimitsBook,
     ) -> None:
-        self._store = store
+        self._store, self._repeated = store, repeated
         self._sessions = sessions
         self._launcher = launcher
         self._states = states
@@ -122,7 +124,7 @@ class Machine:
         path = self._checked(command.path) if command.trusted else command.path
         self._trusted.change(path, trusted=command.trusted)
         detail = f"{'trusted' if command.trusted else 'no longer trusts'} {path}"
-        await self._store.audit([AuditRecord.of(envelope.by, "rule", detail=detail)])
+        await self._audit(AuditRecord.of(envelope.by, "rule", detail=detail))
         return Directory(path=path)
 
     async def _read_settings(self, envelope: Envelope[ReadSettings]) -> MachineSettings:
@@ -139,7 +141,7 @@ class Machine:
         else:
             self._pause_mark.unlink(missing_ok=True)
         detail = "paused" if envelope.command.paused else "resumed"
-        await self._store.audit([AuditRecord.of(envelope.by, "mode", detail=detail)])
+        await self._audit(AuditRecord.of(envelope.by, "mode", detail=detail))
         return Done()
 
     def _mark_paused(self, *, by_hub: bool) -> None:
@@ -178,10 +180,16 @@ class Machine:
         ended = len(begun) + waiting + await self._unlogged.end_all()
         try:
             detail = f"everything on {self._device.name}: {ended}"
-            await self._store.audit([AuditRecord.of(envelope.by, "session_ended", detail=detail)])
+            await self._audit(AuditRecord.of(envelope.by, "session_ended", detail=detail))
         except StorageFailed as error:  # they are stopped all the same
             log.warning("that everything was stopped is not in the audit log: %s", error.message)
         return Ended(ended=ended)
+
+    async def _audit(self, record: AuditRecord) -> None:
+        if record.via:
+            await self._repeated.add(record)
+        else:
+            await self._store.audit([record])
 
 
 def _widened_by_trust(command: TrustFolder) -> str:

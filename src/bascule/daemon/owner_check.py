@@ -5,19 +5,19 @@ from typing import Any
 
 from bascule.daemon.device import Device
 from bascule.daemon.handlers import Handlers
+from bascule.daemon.repeated_audit import RepeatedAudit
 from bascule.model.commands import Envelope
 from bascule.model.errors import OwnerNeeded
 from bascule.store.base import AuditRecord
-from bascule.store.protocols import DaemonStore
 
 
 class OwnerCheck:
     """Only what this machine's own person has set counts, and the line by which a command came."""
 
     def __init__(
-        self, store: DaemonStore, may_widen: Callable[[], bool], device: Device, handlers: Handlers
+        self, repeated: RepeatedAudit, may_widen: Callable[[], bool], device: Device, handlers: Handlers
     ) -> None:
-        self._store, self._may_widen, self._device, self._handlers = store, may_widen, device, handlers
+        self._repeated, self._may_widen, self._device, self._handlers = repeated, may_widen, device, handlers
 
     def refuses(self, *, far: bool) -> bool:
         """Whether a line's hub is refused all that widens."""
@@ -41,5 +41,5 @@ class OwnerCheck:
         if why:
             session_id = getattr(envelope.command, "session_id", None)
             detail = f"{type(envelope.command).__name__}, by the hub {envelope.by.via}: {why}"
-            await self._store.audit([AuditRecord.of(envelope.by, "refused", session_id, detail)])
+            await self._repeated.add(AuditRecord.of(envelope.by, "refused", session_id, detail))
             raise OwnerNeeded(why)

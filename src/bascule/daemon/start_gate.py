@@ -12,11 +12,13 @@ from msgspec import Struct
 
 from bascule.daemon.device import Device
 from bascule.daemon.handlers import Handlers, widens_nothing
+from bascule.daemon.repeated_audit import RepeatedAudit
 from bascule.daemon.start_memory import StartMemory
 from bascule.daemon.start_notices import StartNotices
 from bascule.daemon.start_views import described, prompt_of, session_of
 from bascule.daemon.trusted_browsers import SignatureCheck
 from bascule.daemon.waiting_starts import Held, WaitingStarts
+from bascule.link.machine import ReconnectAgent
 from bascule.link.starts import (
     AnswerStartLink,
     BlockStarts,
@@ -30,6 +32,7 @@ from bascule.link.starts import (
 )
 from bascule.model.commands import Actor, Done, Envelope, ResumeSession, SessionBegun, StartSession
 from bascule.model.errors import ApprovalPending, BasculeError, OwnerNeeded, StartRefused
+from bascule.model.records import SessionRecord
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartDecision, WaitingStart
 from bascule.policy.start_approval import Signed, is_remote, judge, needs_approval
@@ -40,6 +43,8 @@ from bascule.store.protocols import DaemonStore
 log = logging.getLogger(__name__)
 
 HERE = Actor("the person at the machine")
+# What somebody elsewhere can bring about as often as they like.
+REPEATED: tuple[AuditAction, ...] = ("start_refused", "start_unusual")
 CarryOut = Callable[[Envelope[Any]], Awaitable[Struct]]
 
 
@@ -59,6 +64,7 @@ class StartGate:
     def __init__(
         self,
         store: DaemonStore,
+        repeated: RepeatedAudit,
         settings: StartsSettings,
         device: Device,
         memory: StartMemory,
@@ -67,7 +73,8 @@ class StartGate:
         does: Does,
         clock: Callable[[], float],
     ) -> None:
-        self._store, self._settings, self._device = store, settings, device
+        self._store, self._repeated = store, repeated
+        self._settings, self._device = settings, device
         self._memory, self._signatures, self._notices = memory, signatures, notices
         self._does, self._clock = does, clock
         self._waiting = WaitingStarts(clock, does.changed)
@@ -100,7 +107,7 @@ class StartGate:
         before = self._waiting.with_key(envelope.key)
         if before is not None:
             return _pending(before.view, self._device.name)
-        view, reasons = self._look_at(envelope)
+        view, reasons = self._look_at(envelope, await self._known(envelope.command))
         try:
             return await self._judged(envelope, view, reasons)
         except ApprovalPending:
@@ -142,12 +149,25 @@ class StartGate:
                 "from elsewhere. Resume the session first."
             )
 
-    def _look_at(self, envelope: Envelope[Any]) -> tuple[WaitingStart, tuple[str, ...]]:
+    async def _known(self, command: Any) -> SessionRecord | None:
+        """The session that is to go on, as it is stored here: an id says nothing to who approves it."""
+        match command:
+            case ResumeSession() | ReconnectAgent() if command.session_id:
+                return await self._store.session(command.session_id)
+            case StartSession(resume=str(conversation)):
+                found = await self._store.sessions_of((command.agent, conversation))
+                return max(found, key=lambda one: one.updated_at, default=None)
+            case _:
+                return None
+
+    def _look_at(
+        self, envelope: Envelope[Any], known: SessionRecord | None
+    ) -> tuple[WaitingStart, tuple[str, ...]]:
         facts, history = self._facts(envelope), self._memory.history
         reasons = unusual(history, facts, self._settings.risky_words)
         self._memory.keep(asked(history, facts.now))
         expires = facts.now + self._settings.wait_seconds
-        return described(envelope, secrets.token_hex(4), facts.now, expires, reasons), reasons
+        return described(envelope, secrets.token_hex(4), facts.now, expires, reasons, known), reasons
 
     def _facts(self, envelope: Envelope[Any]) -> StartFacts:
         by, now = envelope.by, self._clock()
@@ -242,7 +262,7 @@ class StartGate:
         held, by = self._waiting.get(envelope.command.start_id), envelope.by
         if is_remote(by) and by.grant_id != held.envelope.by.grant_id:
             raise StartRefused("Somebody else asked for this start; they can withdraw it.")
-        self._waiting.settle(held, "denied", "Withdrawn by who asked for it.")
+        self._waiting.withdraw(held)
         await self._audit(by, "start_decided", held.view, "withdrawn", "deny")
         return Done()
 
@@ -304,7 +324,10 @@ class StartGate:
             detail=detail,
             via=by.via,
         )
-        await self._store.audit([record])
+        if action in REPEATED:
+            await self._repeated.add(record)
+        else:
+            await self._store.audit([record])
 
 
 def asked_by(view: WaitingStart) -> str:

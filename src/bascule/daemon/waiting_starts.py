@@ -24,6 +24,7 @@ class Held:
     envelope: Envelope[Any]
     token_sha256: str = ""
     over_at: float | None = None
+    withdrawn: bool = False
 
     @property
     def waits(self) -> bool:
@@ -45,12 +46,19 @@ class WaitingStarts:
 
     def add(self, view: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
         """The start, and the token of its link."""
-        if len(self.waiting()) >= MOST_WAITING:
-            raise LimitReached(f"{MOST_WAITING} starts already wait for approval there; answer those first.")
+        if sum(map(self._takes_room, self._held.values())) >= MOST_WAITING:
+            raise LimitReached(
+                f"{MOST_WAITING} starts already wait for approval there, or were just withdrawn; "
+                "answer those first, or try again in a few minutes."
+            )
         token = secrets.token_urlsafe(32)
         held = self._held[view.id] = Held(view, envelope, _digest(token))
         self._changed()
         return held, token
+
+    def _takes_room(self, held: Held) -> bool:
+        """One that was withdrawn has told its owner already: no more of those than of any others."""
+        return held.waits or (held.withdrawn and held.view.expires_at > self._clock())
 
     def with_key(self, key: str | None) -> Held | None:
         """The one that came with this idempotency key."""
@@ -79,6 +87,10 @@ class WaitingStarts:
         held.view = replace(held.view, state=state, message=message)
         held.over_at = None if state == "starting" else self._clock()
         self._changed()
+
+    def withdraw(self, held: Held) -> None:
+        held.withdrawn = True
+        self.settle(held, "denied", "Withdrawn by who asked for it.")
 
     def note(self, held: Held, message: str) -> None:
         """For those who wait: no notice could be sent."""

@@ -6,11 +6,11 @@ import msgspec
 
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.notify.notice import MAX_BODY, MAX_DETAIL, MAX_TITLE, Kind, Notice, cut
+from bascule.policy.asked_words import tool_words
 from bascule.policy.scrub import scrub
 from bascule.policy.visible import visible
 
 MANY_TAG = "bascule-many"
-_FIELDS = ("command", "file_path", "path", "url", "pattern", "query", "prompt")  # what a tool is asked to do
 
 
 def request_notice(record: SessionRecord, request: RequestRecord, at: str) -> Notice:
@@ -84,10 +84,7 @@ def asked_words(request: RequestRecord) -> str:
     if request.kind == "question":
         questions = cast("list[dict[str, Any]]", asked.get("questions", []))
         return " ".join(str(one.get("question", "")) for one in questions)
-    given: Any = asked.get("input")
-    fields = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    said = next((fields[name] for name in _FIELDS if isinstance(fields.get(name), str)), "")
-    return f"{asked.get('tool', '')}: {said}" if said else str(asked.get("title") or asked.get("tool") or "")
+    return tool_words(str(asked.get("tool", "")), str(asked.get("title") or ""), asked.get("input"))
 
 
 def title_of(record: SessionRecord) -> str:
