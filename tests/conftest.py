@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +56,25 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mix(items)
     if os.environ.get("BASCULE_TEST_MODE") == "split":
+        select(config, items, starts_a_server)
         leave_out_joined(items)
     wanted = config.getoption("--row")
     if wanted:
-        shown = [any(wanted in mark.args for mark in item.iter_markers("row")) for item in items]
-        config.hook.pytest_deselected(
-            items=[item for item, is_one in zip(items, shown, strict=True) if not is_one]
-        )
-        items[:] = [item for item, is_one in zip(items, shown, strict=True) if is_one]
+        select(config, items, lambda item: any(wanted in mark.args for mark in item.iter_markers("row")))
+
+
+def select(config: pytest.Config, items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]) -> None:
+    """Keep these; the others are counted in the last line as deselected."""
+    chosen = [wanted(item) for item in items]
+    config.hook.pytest_deselected(
+        items=[one for one, is_one in zip(items, chosen, strict=True) if not is_one]
+    )
+    items[:] = [one for one, is_one in zip(items, chosen, strict=True) if is_one]
+
+
+def starts_a_server(item: pytest.Item) -> bool:
+    """Whether its file knows `LiveServer`: all others are the same in both modes."""
+    return isinstance(item, pytest.Function) and hasattr(item.module, "LiveServer")
 
 
 def leave_out_joined(items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ Its imports are the only thing that it did not do itself. Tests of the command l
 
 import asyncio
 import atexit
+import ctypes
 import functools
 import importlib
 import json
@@ -15,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 LARGEST = 1 << 20  # bytes of an order; an environment can be long
@@ -28,6 +30,9 @@ IMPORTED = (
     "bascule.this_machine",
     "uvicorn.lifespan.off",
 )
+# Of <sched.h> and <sys/mount.h>.
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
+MS_RDONLY, MS_REC, MS_PRIVATE = 1, 1 << 14, 1 << 18
 
 
 class WarmProcess:
@@ -94,11 +99,14 @@ class Source:
     def reap(self, pid: int) -> int:
         return self._ask({"reap": pid})
 
-    async def start(self, words: list[str], environment: dict[str, str], stderr: int) -> WarmProcess:
-        """`python -m bascule WORDS`."""
+    async def start(
+        self, words: list[str], environment: dict[str, str], stderr: int, hidden: Sequence[str] = ()
+    ) -> WarmProcess:
+        """`python -m bascule WORDS`, for which the hidden folders are empty."""
+        order = {"words": words, "env": environment, "cwd": os.getcwd(), "hidden": hidden}
         ours, theirs = os.pipe()
         try:
-            pid = self._ask({"words": words, "env": environment, "cwd": os.getcwd()}, theirs, stderr)
+            pid = self._ask(order, theirs, stderr)
         finally:
             os.close(theirs)
         output = asyncio.StreamReader()
@@ -118,7 +126,40 @@ def can_be_warm(environment: dict[str, str]) -> bool:
     return not any(name.startswith(READ_AT_START) for name in environment)
 
 
+@functools.cache
+def reason_not_to_hide() -> str | None:
+    """Why a folder can't be hidden from a process here, if it can't."""
+    tried = subprocess.run([sys.executable, __file__, "hide", "/tmp"], capture_output=True, text=True)
+    return tried.stderr.strip().rpartition("\n")[2] if tried.returncode else None
+
+
 # In the process that is forked
+
+
+def hide(folders: Sequence[str]) -> None:
+    """Lay an empty folder over each, for this process alone."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def call(name: str, *words: Any) -> None:
+        if getattr(libc, name)(*words) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
+
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        call("unshare", CLONE_NEWNS)
+    else:  # mounting is for root, which anybody is in a namespace of their own
+        call("unshare", CLONE_NEWNS | CLONE_NEWUSER)
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
+    for folder in folders:
+        call("mount", b"hidden", folder.encode(), b"tmpfs", MS_RDONLY, None)
 
 
 def _take_orders(orders: socket.socket) -> dict[str, Any] | None:
@@ -145,6 +186,9 @@ def _take_orders(orders: socket.socket) -> dict[str, Any] | None:
 
 
 def main() -> None:
+    if sys.argv[1] == "hide":
+        hide(sys.argv[2:])
+        return
     sys.path[0] = ""
     for name in IMPORTED:
         importlib.import_module(name)
@@ -154,6 +198,8 @@ def main() -> None:
     os.environ.clear()
     os.environ.update(order["env"])
     os.chdir(order["cwd"])
+    if order["hidden"]:
+        hide(order["hidden"])
     sys.argv[1:] = order["words"]
     runpy.run_module("bascule", run_name="__main__", alter_sys=True)
 

@@ -56,6 +56,14 @@ def test_the_seeds_names_and_our_own_work_and_ours_win():
     assert settings.data_dir == "/h/ana/d"
 
 
+@pytest.mark.parametrize(("word", "meant"), [("true", True), ("no", False)])
+def test_a_variable_says_yes_or_no_for_a_setting_that_may_be_left_open_too(word: str, meant: bool):
+    assert settings_of().starts.hub_may_widen is None
+    assert settings_of("", {"BASCULE_STARTS_HUB_MAY_WIDEN": word}).starts.hub_may_widen is meant
+    wrong = refusal_of("", {"BASCULE_STARTS_HUB_MAY_WIDEN": "perhaps"})
+    assert wrong == "BASCULE_STARTS_HUB_MAY_WIDEN: 'perhaps' is neither true nor false; write one of them."
+
+
 def test_a_table_of_limits_in_the_file_is_joined_with_one_from_the_environment():
     settings = settings_of("[limits]\nsessions = 9\nidle_seconds = 5\n", {"BASCULE_LIMITS_SESSIONS": "2"})
     assert (settings.limits.sessions, settings.limits.idle_seconds) == (2, 5)

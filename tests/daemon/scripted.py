@@ -14,6 +14,7 @@ from bascule.drivers.base import Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.drivers.terminal import TerminalDriver
+from bascule.launch.agent_start import AgentStart
 from bascule.link.machine import AgentInfo
 from bascule.model.capability import LEVELS, Capability
 from bascule.model.events import SessionStarted
@@ -62,6 +63,10 @@ class Scripted:
         if state is not None:
             driver.restore(state)
         return driver
+
+    def resuming(self, agent: str, conversation: str, cwd: str) -> AgentStart:
+        argv = (*self.argv[agent], f"--resume={conversation}")
+        return AgentStart(agent=agent, title=agent.title(), argv=argv)
 
     def title(self, agent: str) -> str:
         return agent.title()

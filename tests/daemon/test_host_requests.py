@@ -113,7 +113,7 @@ async def test_the_audit_says_when_an_answer_was_given_that_had_to_wait(short_di
         by = Actor("ana", "grant-1", given_at="2026-01-02T03:04:05.000Z")
         await daemon.ask(denied(request.request_id), by=by)
         lines = b"".join(await daemon.store.audit_lines())
-        assert b'"detail":"given at 2026-01-02T03:04:05.000Z"' in lines
+        assert b'"detail":"given at 2026-01-02T03:04:05.000Z; Bash: touch a"' in lines
 
 
 @pytest.mark.row("S46")
@@ -198,5 +198,6 @@ async def test_each_decision_is_in_the_audit_with_who_and_which_input(short_dir:
         assert decision["actor"] == "ana"
         assert decision["grant_id"] == "grant-1"
         assert decision["input_sha256"] == request.input_sha256
+        assert decision["detail"] == "Bash: touch a"
         assert (await daemon.store.verify_audit()).bad is None
         assert [one["action"] for one in lines][:2] == ["session_started", "permission"]

@@ -44,6 +44,8 @@ from bascule.link.found import (
     ListFound,
     Looking,
     OpenTerminal,
+    ResumeCommand,
+    ShowResumeCommand,
     TakeFeedback,
     TakenFeedback,
 )
@@ -145,6 +147,7 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     ReadChanges: lambda _: GitChanges("trunk", [CHANGE]),
     ListFound: lambda command: FoundList([found_item()][: command.limit], 1, Looking(False, 1, 1)),
     FollowFound: lambda command: Followed(command.session_id, OpenTerminal(4242, "idle")),
+    ShowResumeCommand: lambda _: ResumeCommand(command="cd /tmp && own", argv=("own",)),
     AwaitFeedback: lambda _: FeedbackNews("ready"),
     TakeFeedback: lambda _: TakenFeedback("p1", "Message from Bascule"),
     ListStarts: lambda _: StartList(starts=(), approval="notify_only"),

@@ -32,8 +32,10 @@ from bascule.link.frames import (
     Welcome,
 )
 from bascule.link.machine import AgentInfo, EndAll, ListAgents, PauseDevice
-from bascule.model.commands import Actor
+from bascule.model.codec import encode
+from bascule.model.commands import Actor, ArchiveSession
 from bascule.model.errors import DeviceOffline
+from bascule.store.devices import DeviceBook
 
 pytestmark = pytest.mark.anyio
 
@@ -304,3 +306,45 @@ async def test_an_order_for_a_machine_that_is_away_is_the_first_it_hears_when_it
         again = Machine(board)
         again.hello()
         assert again.of(Ask) == []
+
+
+async def test_an_answer_is_given_once_this_hub_has_the_rows_of_its_command(board: Switchboard) -> None:
+    machine, has_rows = Machine(board), asyncio.Event()
+    machine.hello()
+    wanted: list[tuple[str, int]] = []
+
+    async def catches_up(session_id: str, seq: int) -> None:
+        wanted.append((session_id, seq))
+        await has_rows.wait()
+
+    machine.line.catches_up = catches_up
+    archiving = asyncio.create_task(board.ask("d", ArchiveSession(session_id="s", archived=True), ANA))
+    listing = asyncio.create_task(board.ask("d", ListAgents(), ANA))
+    await asyncio.sleep(0)  # both are sent with their first step
+    asked = {type(one.command): one.ask for one in machine.of(Ask)}
+    machine.line.receive(Reply(asked[ArchiveSession], seq=7))
+    machine.line.receive(Reply(asked[ListAgents], Raw(b'{"agents":[]}'), seq=7))
+    await listing
+    assert (archiving.done(), wanted) == (False, [("s", 7)])
+    has_rows.set()
+    await archiving
+
+
+@pytest.mark.row("R20", "X11")
+async def test_an_order_that_another_node_kept_for_a_machine_of_this_one_is_given_to_it_once(
+    board: Switchboard,
+) -> None:
+    machine = Machine(board)
+    machine.hello()
+    mine = board.orders._book
+    other_node = await DeviceBook.open(mine._store)
+    _, written = other_node.stand("d", "end_all", encode(EndAll()), ANA)
+    await written
+    for _ in range(2):
+        await mine.reload(board.holds)
+        board.books_changed()
+    (ask,) = machine.of(Ask)
+    assert (ask.command, ask.by) == (EndAll(), ANA)
+    machine.line.receive(Reply(ask.ask, Raw(b'{"ended":3}')))
+    await asyncio.gather(*[task for task in board._tasks if task.get_name().endswith(" d")])
+    assert mine.standing("d") == []

@@ -119,6 +119,25 @@ async def test_rows_are_visible_at_once_and_acknowledged_together_once_they_woul
     await line.inflow.stop()
 
 
+async def test_an_answer_waits_for_the_rows_of_a_copy_a_little_while(
+    hub: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CATCH_UP_SECONDS", 3600)
+    line = Line(hub)
+    line.send("s1", 1, BEGUN)
+    await line.inflow.waits_for("s1", 1)
+    waiting = asyncio.create_task(line.inflow.catches_up("s1", 2))
+    await line.inflow.catches_up("s1", 1)
+    await line.inflow.catches_up("found and not copied", 7)
+    assert not waiting.done()
+    line.send("s1", 2, text())
+    await waiting
+    assert len(await hub.read("s1", 0)) == 2
+    monkeypatch.setattr(module, "CATCH_UP_SECONDS", 0)
+    await line.inflow.catches_up("s1", 1000)
+    await line.inflow.stop()
+
+
 async def test_a_megabyte_does_not_wait_for_the_clock(
     hub: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

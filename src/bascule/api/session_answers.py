@@ -151,13 +151,6 @@ class EventsPage(View, frozen=True, kw_only=True):
     last: int
 
 
-class ResumeCommand(View, frozen=True, kw_only=True):
-    """What a person types to go on with a conversation in a terminal; `argv` without the folder."""
-
-    command: str
-    argv: tuple[str, ...]
-
-
 class LaunchTerminal(View, frozen=True, kw_only=True):
     """`rule` says why this terminal; `problem` why there is none, as where no desktop session is."""
 

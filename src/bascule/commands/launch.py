@@ -88,7 +88,7 @@ async def open_terminal(args: argparse.Namespace) -> int:
         open_in = (await client.follow_found(args.session)).terminal if session.found else None
     launches = _launches(args)
     try:
-        start = start_of(session, launches, data_dir_of(args), open_in)
+        start = start_of(session, launches.conversation, data_dir_of(args), open_in)
         if args.print:
             print(resume_command(start, session.cwd))
             return exits.OK

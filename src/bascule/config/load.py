@@ -9,7 +9,8 @@ import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from types import NoneType, UnionType
+from typing import Any, cast, get_args
 
 import msgspec
 from msgspec.structs import FieldInfo, fields
@@ -304,7 +305,7 @@ def _take_environment(environ: Mapping[str, str], values: dict[str, Any], places
 
 
 def _parse(name: str, text: str, field: FieldInfo) -> object:
-    kind = field.type
+    kind = _kind(field)
     if kind is bool:
         word = text.strip().lower()
         if word not in TRUE_WORDS + FALSE_WORDS:
@@ -317,6 +318,12 @@ def _parse(name: str, text: str, field: FieldInfo) -> object:
     if kind == tuple[str, ...]:
         return [part.strip() for part in text.split(",") if part.strip()]
     return text
+
+
+def _kind(field: FieldInfo) -> Any:
+    """What its text is read as: a setting that may be left open (`bool | None`) is read as the other type."""
+    kinds = [one for one in get_args(field.type) if one is not NoneType]
+    return kinds[0] if isinstance(field.type, UnionType) and len(kinds) == 1 else field.type
 
 
 TABLES: dict[str, type[msgspec.Struct]] = {

@@ -36,7 +36,7 @@ from bascule.link.frames import (
     Reply,
 )
 from bascule.model.codec import encode
-from bascule.model.commands import Actor, Envelope, ResumeSession, StartSession
+from bascule.model.commands import Actor, Envelope, ResumeSession, SessionCommand, StartSession
 from bascule.model.errors import BasculeError, DeviceOffline, StorageFull
 from bascule.model.faults import report
 from bascule.model.settings import Settings
@@ -94,7 +94,7 @@ class Host:
         self.sessions, self.tapes = parts.sessions.live, parts.tapes
         self._machine, self._gate, self._handlers = parts.machine, parts.gate, parts.handlers
         may_widen = hub_may_widen or (lambda: settings.starts.hub_may_widen is True)
-        self._owner = OwnerCheck(inputs.store, may_widen, device, parts.handlers)
+        self._owner = OwnerCheck(parts.repeated, may_widen, device, parts.handlers)
         self._once = IdempotencyKeys(inputs.store, steady)
         self._far_spawns = FarSpawns(inputs.limits, steady)
         self._asks = Asks(self._answer, self._handlers.of, steady)
@@ -132,6 +132,7 @@ class Host:
     async def close(self) -> None:
         await self._asks.close()
         await self._gate.close()
+        await self._parts.repeated.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -234,6 +235,7 @@ class Host:
     async def _answer(self, ask: Ask) -> Reply:
         try:
             result = await self._do(Envelope(ask.command, ask.by, ask.key))
+            seq = await self._reached(ask)
         except BasculeError as error:
             return Reply(ask.ask, refusal=error.refusal())
         except asyncio.CancelledError:
@@ -243,7 +245,15 @@ class Host:
             return Reply(ask.ask, refusal=report(log, type(ask.command).__name__, error))
         finally:
             self.look_at_state()
-        return Reply(ask.ask, Raw(result))
+        return Reply(ask.ask, Raw(result), seq=seq)
+
+    async def _reached(self, ask: Ask) -> int:
+        """How far the log reaches after a command of a hub elsewhere, which shows its copy of the log."""
+        command = ask.command
+        if not ask.by.via or not isinstance(command, SessionCommand) or self._handlers.of(command).reads:
+            return 0
+        record = await self._store.session(command.session_id)
+        return 0 if record is None else record.seq
 
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""
@@ -285,8 +295,14 @@ class Host:
 
     async def _check_start(self, envelope: Envelope[Any]) -> None:
         """Nobody is asked to approve what would be refused."""
-        if isinstance(envelope.command, StartSession):
-            await self._parts.sessions.starter.check_all((envelope,))
+        starter = self._parts.sessions.starter
+        match envelope.command:
+            case StartSession():
+                await starter.check_all((envelope,))
+            case ResumeSession(session_id=session_id):
+                await starter.check_resume(session_id)
+            case _:
+                pass  # its handler says what is wrong with it
 
     async def _end_at_machine(self, session_id: str) -> None:
         live = self.sessions.live.get(session_id)

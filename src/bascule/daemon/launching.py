@@ -26,6 +26,7 @@ from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
 from bascule.drivers.terminal import TerminalDriver
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
+from bascule.launch.agent_start import AgentStart, AgentStarts
 from bascule.link.machine import AgentInfo
 from bascule.model.capability import Capability
 from bascule.model.errors import AgentNotInstalled, NotSupported
@@ -113,6 +114,10 @@ class Launching(Protocol):
 
     def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver: ...
 
+    def resuming(self, agent: str, conversation: str, cwd: str) -> AgentStart:
+        """What goes on with a conversation in a person's own terminal."""
+        ...
+
 
 class Launcher:
     """Finds the catalogue's agents on this machine; starts them with what their files list and no more."""
@@ -129,13 +134,18 @@ class Launcher:
         self._environ = dict(environ)
         if settings.claude_bin:
             self._environ["CLAUDE_BIN"] = settings.claude_bin
+        self._trusted = TrustedFolders(Path(settings.data_dir))
+        # As a person's own terminal starts them, where no default model of ours counts.
+        self._in_terminals = AgentStarts(catalogue, dict(self._environ), self._trusted.trusts)
         if settings.default_model:
             self._environ["CLAUDE_DEFAULT_MODEL"] = settings.default_model
         self._roots = settings.roots or (os.path.expanduser("~"),)
         self._own = (settings.data_dir, settings.config_dir)
         self._installed = InstalledAgents(catalogue, self._environ, probe_mark)
         self.cages = Cages(settings, self._environ, look_for_cage)
-        self._trusted = TrustedFolders(Path(settings.data_dir))
+
+    def resuming(self, agent: str, conversation: str, cwd: str) -> AgentStart:
+        return self._in_terminals.resuming(agent, conversation, cwd)
 
     @property
     def roots(self) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from bascule.daemon.handlers import Handlers
 from bascule.daemon.inputs import Inputs
 from bascule.daemon.machine import Machine
 from bascule.daemon.own_logs import own_devices
+from bascule.daemon.repeated_audit import RepeatedAudit
+from bascule.daemon.resume_commands import ResumeCommands
 from bascule.daemon.rules import Rules
 from bascule.daemon.session_commands import SessionCommands
 from bascule.daemon.session_setup import SessionParts, session_parts
@@ -43,6 +45,7 @@ class Parts:
     found: FoundSessions
     machine: Machine
     gate: StartGate
+    repeated: RepeatedAudit
     handlers: Handlers
 
 
@@ -57,16 +60,27 @@ def build_parts(inputs: Inputs, calls: Calls, lock: asyncio.Lock) -> Parts:
     tapes = LocalTapes(live, calls.check_storage, settings.terminal, clock, inputs.steady)
     comparing = Comparing(store, inputs.comparisons, live, sessions.starter, launcher, settings, clock)
     found = _found_sessions(inputs, lock, calls)
+    repeated = RepeatedAudit(store, inputs.steady)
     machine = Machine(
-        store, live, launcher, states, sessions.unlogged, trusted, inputs.device, settings, inputs.limits
+        store,
+        repeated,
+        live,
+        launcher,
+        states,
+        sessions.unlogged,
+        trusted,
+        inputs.device,
+        settings,
+        inputs.limits,
     )
-    gate = _start_gate(inputs, calls.starts)
+    gate = _start_gate(inputs, calls.starts, repeated)
     commands = SessionCommands(store, live, launcher, sessions.starter, states, comparing, found, gate, clock)
+    resuming = ResumeCommands(store, found, launcher.resuming, settings.data_dir)
     handlers = Handlers()
-    for part in (machine, rules, comparing, found, sessions.unlogged, tapes, commands, gate):
+    for part in (machine, rules, comparing, found, sessions.unlogged, tapes, commands, gate, resuming):
         part.register(handlers)
     _register_files(inputs, handlers)
-    return Parts(sessions, tapes, found, machine, gate, handlers)
+    return Parts(sessions, tapes, found, machine, gate, repeated, handlers)
 
 
 def _found_sessions(inputs: Inputs, lock: asyncio.Lock, calls: Calls) -> FoundSessions:
@@ -83,13 +97,12 @@ def _found_sessions(inputs: Inputs, lock: asyncio.Lock, calls: Calls) -> FoundSe
     )
 
 
-def _start_gate(inputs: Inputs, does: Does) -> StartGate:
+def _start_gate(inputs: Inputs, does: Does, repeated: RepeatedAudit) -> StartGate:
     device, clock = inputs.device, inputs.clock
     signatures = SignatureCheck(inputs.folder, device.id, device.name, clock)
     memory = StartMemory(inputs.folder)
-    return StartGate(
-        inputs.store, inputs.settings.starts, device, memory, signatures, inputs.notices, does, clock
-    )
+    settings, notices = inputs.settings.starts, inputs.notices
+    return StartGate(inputs.store, repeated, settings, device, memory, signatures, notices, does, clock)
 
 
 def _register_files(inputs: Inputs, handlers: Handlers) -> None:

@@ -17,7 +17,7 @@ from bascule.daemon.pending_start import PendingStart, fresh_point
 from bascule.daemon.processes.labels import with_label
 from bascule.model.codec import decode_logged
 from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
-from bascule.model.errors import Field, InvalidInput, LimitReached, NotSupported
+from bascule.model.errors import Field, InvalidInput, LimitReached, NotSupported, SessionNotFound
 from bascule.model.events import (
     AnyEvent,
     PromptSent,
@@ -39,6 +39,7 @@ from bascule.store.protocols import DaemonStore
 log = logging.getLogger(__name__)
 
 TITLE_LENGTH = 200
+RUNNING = "This session is running already."
 BEGINNING = 200  # of a log: its agent was ready within so many entries
 
 
@@ -103,6 +104,14 @@ class Starter:
         for envelope in commands:
             await self._prepared(envelope)
 
+    async def check_resume(self, session_id: str) -> None:
+        """Is there such a session at rest? Resumes nothing."""
+        live = self._sessions.live.get(session_id)
+        if live is not None and live.ledger.live:
+            raise InvalidInput(RUNNING)
+        if await self._store.session(session_id) is None:
+            raise SessionNotFound(session_id)
+
     async def resume(
         self, session_id: str, by: Actor, *, keep_modes: bool = False, once: bool = True
     ) -> None:
@@ -114,7 +123,7 @@ class Starter:
         await self._sessions.put_away(session_id)
         point = await self._store.resume_point(session_id)
         if point is None or session_id in self._sessions.live:
-            raise InvalidInput("This session is running already.")
+            raise InvalidInput(RUNNING)
         record = point.record
         if record.agent_session_id is None and record.driver != TERMINAL and record.turns > 0:
             raise NotSupported(

@@ -152,7 +152,8 @@ class DaemonSocket:
             set_aside=self._set_aside,
             skew=partial(self._hub.switchboard.skew, self._device),
         )
-        self._device_line.copied, self._device_line.fetch = inflow.waits_for, inflow.fetch
+        line = self._device_line
+        line.copied, line.catches_up, line.fetch = inflow.waits_for, inflow.catches_up, inflow.fetch
         self._watch_soon()
         self._spawn(inflow.start(), f"resume {self._device}")
         self._audit = AuditInflow(self._store, self._device, self._send, self._device_line.end)

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, cast
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, NamedTuple, Protocol, cast
 
 from bascule.link.frames import (
     REMEMBERS_ANSWERS,
@@ -23,7 +23,7 @@ from bascule.link.frames import (
     Reply,
 )
 from bascule.link.tape import Tapes
-from bascule.model.commands import Actor, Command
+from bascule.model.commands import Actor, Command, SessionCommand
 from bascule.model.errors import DeviceOffline, Refused
 
 log = logging.getLogger("bascule.hub")
@@ -45,6 +45,14 @@ class Board(Protocol):
     def heard(self, line: "DeviceLine", frame: AnyFrame) -> None: ...
     def gone(self, line: "DeviceLine") -> None: ...
     def back(self, line: "DeviceLine") -> None: ...
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> object: ...
+
+
+class Question(NamedTuple):
+    """A command that was sent. `session_id` is empty for one of the whole machine."""
+
+    answer: asyncio.Future[bytes]
+    session_id: str
 
 
 class Follower(Protocol):
@@ -65,6 +73,7 @@ class DeviceLine:
         self.tapes = tapes
         self.rows = 0  # of the device's logs, ever copied to this hub
         self.copied: Copied | None = None  # where the hub has copies of the device's logs
+        self.catches_up: Copied | None = None  # the same for a little while, if there is a copy
         self.fetch: Fetching | None = None
         self.device = ""
         self.epoch = 0  # until its hello was accepted: the least that it may have
@@ -78,7 +87,7 @@ class DeviceLine:
         self.unknown: Counter[str] = Counter()
         self._board = board
         self._close = close
-        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._waiting: dict[int, Question] = {}
         self._probes: list[asyncio.Future[None]] = []
         self._asks = 0
         self._pings = 0
@@ -163,31 +172,44 @@ class DeviceLine:
         """Send a command at once; gives its number and its answer."""
         self._asks += 1
         number = self._asks
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        session_id = command.session_id if isinstance(command, SessionCommand) else ""
+        self._waiting[number] = Question(answer, session_id)
         self.send(Ask(number, cast("DeviceCommand", command), by, key, round(seconds * 1000)))
         return number, answer
 
     def leave(self, number: int) -> None:
         """Nobody waits for this answer any more."""
-        answer = self._waiting.pop(number, None)
-        unanswered = answer is not None and (answer.cancelled() or not answer.done())
+        asked = self._waiting.pop(number, None)
+        unanswered = asked is not None and (asked.answer.cancelled() or not asked.answer.done())
         if unanswered and not self.over:
             self.send(Cancel(number))
 
     def fail_waiting(self) -> None:
         waiting, self._waiting = self._waiting, {}
-        for future in waiting.values():
-            if not future.done():
-                future.set_exception(DeviceOffline(WENT_AWAY))
+        for asked in waiting.values():
+            if not asked.answer.done():
+                asked.answer.set_exception(DeviceOffline(WENT_AWAY))
 
     def _answer(self, reply: Reply) -> None:
-        future = self._waiting.get(reply.ask)
-        if future is None or future.done():
+        asked = self._waiting.get(reply.ask)
+        if asked is None or asked.answer.done():
             return  # the caller has given up
         if reply.refusal is not None:
-            future.set_exception(Refused(reply.refusal))
+            asked.answer.set_exception(Refused(reply.refusal))
+        elif self.catches_up is None or not asked.session_id or not reply.seq:
+            asked.answer.set_result(bytes(reply.result))
         else:
-            future.set_result(bytes(reply.result))
+            following = self._answer_after(self.catches_up, asked, reply)
+            self._board.spawn(following, f"rows of ask {reply.ask}")
+
+    async def _answer_after(self, catches_up: Copied, asked: Question, reply: Reply) -> None:
+        """An answer may overtake its rows: who asks here next is to see what the command did."""
+        try:
+            await catches_up(asked.session_id, reply.seq)
+        finally:
+            if not asked.answer.done():
+                asked.answer.set_result(bytes(reply.result))
 
     # Signs of life
 

@@ -6,6 +6,7 @@ learns again where the copies end.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -39,6 +40,7 @@ BARRIER_SECONDS = 0.2
 BARRIER_BYTES = 1024 * 1024
 RETRY_SECONDS = 0.25
 FETCH_SECONDS = 20.0
+CATCH_UP_SECONDS = 2.0  # that the answer to a command waits for the rows it wrote
 MAX_VIOLATIONS = 3  # then the line is closed
 MAX_NAMED = 100_000  # logs of which a device may say how far they reach
 PAGE = 1000  # heads in one `Resume`
@@ -164,6 +166,13 @@ class Inflow:
             self._waiting[session_id] = [one for one in self._waiting[session_id] if one[1] is not promise]
             if not self._waiting[session_id]:
                 del self._waiting[session_id]
+
+    async def catches_up(self, session_id: str, seq: int) -> None:
+        """Wait a little while for the row of a log of which this hub has a copy."""
+        if self._reached.get(session_id, seq) < seq:
+            with contextlib.suppress(TimeoutError, DeviceOffline):
+                async with asyncio.timeout(CATCH_UP_SECONDS):
+                    await self.waits_for(session_id, seq)
 
     async def fetch(self, session_id: str) -> None:
         """Have the device send a found session, too, and return once it is here. Raises `SessionNotFound`."""

@@ -2,18 +2,21 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 
 from bascule.launch.agent_start import AgentStart
 from bascule.launch.errors import LaunchError
-from bascule.launch.launches import Launches
 from bascule.link.found import OpenTerminal
 from bascule.model.errors import InvalidInput, NotSupported
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 
+# What starts an agent with a conversation in a folder: agent, conversation, folder.
+Resuming = Callable[[str, str, str], AgentStart]
+
 
 def start_of(
-    session: SessionRecord, launches: Launches, data_dir: str, terminal: OpenTerminal | None
+    session: SessionRecord, resuming: Resuming, data_dir: str, terminal: OpenTerminal | None
 ) -> AgentStart:
     """A session on a terminal of ours is shown there, any other conversation goes on by the agent itself.
 
@@ -24,7 +27,7 @@ def start_of(
         raise InvalidInput(message)
     if session.driver == "terminal" and session.phase in LIVE and not session.found:
         return _attached(session, data_dir)
-    start = launches.conversation(*conversation_of(session), session.cwd)
+    start = resuming(*conversation_of(session), session.cwd)
     if start.missing:
         raise LaunchError("agent_not_found", start.missing)
     return start

@@ -81,6 +81,17 @@ class FollowFound(SessionCommand[Followed], frozen=True, kw_only=True):
     """Read what is added to a session's file at once, for half a minute."""
 
 
+class ResumeCommand(Answer, frozen=True, kw_only=True):
+    """What a person types to go on with a conversation in a terminal; `argv` without the folder."""
+
+    command: str
+    argv: tuple[str, ...]
+
+
+class ShowResumeCommand(SessionCommand[ResumeCommand], frozen=True, kw_only=True):
+    """The command that continues a session, found or not, in a terminal of its machine."""
+
+
 class FeedbackNews(Struct, frozen=True):
     """`ready`: take it. `nothing`: ask again. `over`: there is no such terminal, or a newer hook of it."""
 
@@ -141,4 +152,4 @@ class SearchFound(Command[FoundHits], frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-FoundCommand = ListFound | SearchFound | FollowFound | AwaitFeedback | TakeFeedback
+FoundCommand = ListFound | SearchFound | FollowFound | ShowResumeCommand | AwaitFeedback | TakeFeedback

@@ -170,11 +170,15 @@ class AgentProblem(Frame, frozen=True):
 
 
 class Reply(Frame, frozen=True):
-    """The answer to `Ask`: a result or a refusal."""
+    """The answer to `Ask`: a result or a refusal.
+
+    `seq` is how far the log of the command's session reached when it was done, if it may have written there.
+    """
 
     ask: Whole
     result: Raw = Raw(b"{}")
     refusal: Refusal | None = None
+    seq: Whole = 0
 
 
 # Down: hub to daemon

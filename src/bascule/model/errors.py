@@ -150,6 +150,10 @@ class BadDirectory(CallerError):
     code = "INVALID_DIRECTORY"
 
 
+class OutsideRoots(BadDirectory):
+    """The folder is there, and nobody has allowed it."""
+
+
 class NotSupported(CallerError):
     code = "NOT_SUPPORTED"
 

@@ -1,10 +1,11 @@
 """Checks that a session may run in a folder: it exists, lies below an allowed root, and is not ours."""
 
+import json
 import os
 import stat
 from pathlib import PurePosixPath
 
-from bascule.model.errors import BadDirectory
+from bascule.model.errors import BadDirectory, OutsideRoots
 from bascule.policy.directories import inside, problem_with
 
 
@@ -29,9 +30,7 @@ def check_directory(text: str, roots: tuple[str, ...], own: tuple[str, ...]) -> 
     if not stat.S_ISDIR(info.st_mode):
         raise BadDirectory(f"{text} is not a folder.")
     if not inside(real, [os.path.realpath(root) for root in roots]):
-        raise BadDirectory(
-            f"{text} lies outside the folders sessions may run in. Add it to `roots` in the settings first."
-        )
+        raise OutsideRoots(_how_to_allow(text, roots))
     if _is_own(real, own):
         raise BadDirectory(
             f"{text} is part of Bascule's own files, where it keeps its keys and its log. "
@@ -40,6 +39,16 @@ def check_directory(text: str, roots: tuple[str, ...], own: tuple[str, ...]) -> 
     if not os.access(real, os.R_OK | os.X_OK):
         raise BadDirectory(f"The folder {text} can't be read by this user.")
     return real, (info.st_dev, info.st_ino)
+
+
+def _how_to_allow(text: str, roots: tuple[str, ...]) -> str:
+    """The settings are read when the server starts: the line to write there, and what then."""
+    line = json.dumps([*roots, text], ensure_ascii=False)  # TOML reads such a list as JSON does
+    return (
+        f"{text} lies outside the folders sessions may run in ({', '.join(roots)}). To allow it, write "
+        f"roots = {line} in config.toml (`bascule doctor` names the file; BASCULE_ROOTS overrides it) and "
+        "start the server again; agents keep running meanwhile."
+    )
 
 
 def _is_own(real: str, own: tuple[str, ...]) -> bool:

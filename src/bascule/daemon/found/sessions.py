@@ -20,6 +20,7 @@ from bascule.link.found import (
     FoundList,
     ListFound,
     Looking,
+    OpenTerminal,
     SearchFound,
     TakeFeedback,
 )
@@ -157,6 +158,11 @@ class FoundSessions:
         terminal = self._scan.terminal_of(shown)
         marked = self._feedback.marked(shown.conversation, terminal) if terminal else None
         return Followed(session_id, marked, command_for(shown, self._scan.commands))
+
+    def terminal_of(self, session_id: str) -> OpenTerminal | None:
+        """The one that it is open in, as of the last look."""
+        shown = self._scan.known.get(self._moved.get(session_id, session_id))
+        return None if shown is None else self._scan.terminal_of(shown)
 
     def _watch(self, session_id: str) -> None:
         self._until[session_id] = self._steady() + FOLLOW_SECONDS

@@ -18,7 +18,14 @@ from bascule.agents.command import child_variables, may_set
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.processes.keeper_process import KeeperLink
 from bascule.drivers.acp.service_calls import HostCall
-from bascule.model.errors import AgentFailed, HostError, InvalidInput, LimitReached
+from bascule.model.errors import (
+    AgentFailed,
+    BadDirectory,
+    HostError,
+    InvalidInput,
+    LimitReached,
+    OutsideRoots,
+)
 from bascule.session.agent import Exit
 from bascule.session.live import Hears
 from bascule.transport.errors import KeeperError, KeeperGone, SpoolTrimmed
@@ -165,7 +172,7 @@ class AgentTerminals:
         known = self._hears.get(name)
         if known is None and len(self._of(session_id)) >= MAX_OF_A_SESSION:
             raise LimitReached(f"At most {MAX_OF_A_SESSION} terminals at once. Release one first.")
-        folder, cwd_stat = check_directory(cwd if asked.cwd is None else asked.cwd, (cwd,), self._own)
+        folder, cwd_stat = self._checked(cwd, asked.cwd)
         argv, env = _argv(asked), self._environment(asked)
         if known is None:
             self._hears[name] = AgentTerminal(self._keeper, name, limit)
@@ -177,6 +184,13 @@ class AgentTerminals:
             self._hears.pop(name, None)
             raise AgentFailed(f"It did not start: {error}") from error
         return terminal_id
+
+    def _checked(self, cwd: str, wanted: str | None) -> tuple[str, tuple[int, int]]:
+        """The folder a program runs in. No setting lets it out of the session's, so none is named."""
+        try:
+            return check_directory(cwd if wanted is None else wanted, (cwd,), self._own)
+        except OutsideRoots as error:
+            raise BadDirectory(f"{wanted} lies outside the session's folder, {cwd}.") from error
 
     def _environment(self, asked: CreateParams) -> dict[str, str]:
         env = child_variables(self._environ)

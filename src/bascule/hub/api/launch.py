@@ -4,20 +4,21 @@ import asyncio
 
 from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
 from bascule.api.server_answers import OfferedPrompt
-from bascule.api.session_answers import LaunchTerminal, ResumeCommand, TerminalOpened
+from bascule.api.session_answers import LaunchTerminal, TerminalOpened
 from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.services import Hub
 from bascule.launch.agent_start import AgentStart
-from bascule.launch.conversation import resume_command, start_of
+from bascule.launch.conversation import start_of
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import API_VERSION
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.record import error_answer, launch_answer
 from bascule.launch.request import request_of
-from bascule.link.found import FollowFound
+from bascule.link.found import FollowFound, ShowResumeCommand
 from bascule.model.errors import NotSupported
 
 HEADERS = {"X-Bridge-Version": API_VERSION}
@@ -74,7 +75,7 @@ async def terminal(call: AnyCall) -> LaunchTerminal:
 async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
     """On the server's own desktop."""
     board = call.hub.switchboard
-    if board.this and board.device_of(call.record.device) != board.this:
+    if board.device_of(call.record.device) != board.this:
         raise NotSupported("This session is on another machine, where its folder and its conversation are.")
     start = await _start(call)
     launches = _launches(call.hub).launches
@@ -85,17 +86,13 @@ async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
     return TerminalOpened(id=record.id, launched=launched, terminal=record.terminal, rule=record.rule)
 
 
-async def show_command(call: Call[SessionBody]) -> ResumeCommand:
-    start = await _start(call)
-    return ResumeCommand(command=resume_command(start, call.record.cwd), argv=start.argv)
-
-
 async def _start(call: Call[SessionBody]) -> AgentStart:
     launches, record = _launches(call.hub).launches, call.record
     open_in = None
     if record.found:
         open_in = (await call.ask(FollowFound(session_id=record.session_id))).terminal
-    return await asyncio.to_thread(start_of, record, launches, call.hub.settings.data_dir, open_in)
+    folder = call.hub.settings.data_dir
+    return await asyncio.to_thread(start_of, record, launches.conversation, folder, open_in)
 
 
 OPERATIONS = (
@@ -119,16 +116,13 @@ OPERATIONS = (
         run=open_terminal,
         summary="Continue a session in a terminal on the server's desktop",
     ),
-    Operation(
+    forwarding(
+        ShowResumeCommand,
         name="session:resume-command",
         method="GET",
         path="/api/sessions/{session_id}/resume-command",
         need="operator",
-        body=SessionBody,
-        in_session=True,
-        answer=ResumeCommand,
-        run=show_command,
-        summary="Get the command that continues a session in a terminal",
+        summary="Get the command that continues a session in a terminal of its machine",
     ),
     Operation(
         name="launch:offer",

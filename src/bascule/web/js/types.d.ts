@@ -1652,6 +1652,10 @@ export interface ResumeSession {
   signature?: StartSignature | null;
 }
 
+export interface ShowResumeCommand {
+  sessionId: string;
+}
+
 export interface ResumeCommand {
   command: string;
   argv: string[];
@@ -2875,7 +2879,7 @@ export interface Operations {
   'session:queued': { body: SessionBody; answer: Queue };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
   'session:resume': { body: ResumeSession; answer: Done };
-  'session:resume-command': { body: SessionBody; answer: ResumeCommand };
+  'session:resume-command': { body: ShowResumeCommand; answer: ResumeCommand };
   'session:revert': { body: RevertFile; answer: Reverted };
   'session:send': { body: SendPrompt; answer: PromptPlaced };
   'session:share': { body: ShareBody; answer: GrantMade };
