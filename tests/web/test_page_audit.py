@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Locator, expect
+from tests.daemon.scripted import MINI
 from tests.hub.running_hub import RunningHub
+from tests.live import LiveServer
 from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
+from bascule.model.events import TurnEnded
 from bascule.store.base import AuditRecord
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
@@ -153,3 +156,27 @@ async def test_a_changed_record_is_said_in_words_with_its_number(
     await expect(row_of(tab, "AddRule")).to_contain_text("not verified")
     await expect(tab.page.locator(".audit tbody tr").last).not_to_contain_text("not verified")
     await look(tab, "audit-broken")
+
+
+@pytest.mark.joined("at a hub the page shows the hub's own log first")
+@pytest.mark.row("R16", "X3", "S49")
+async def test_an_answer_that_was_given_here_is_shown_with_what_was_allowed_and_no_key_in_it(
+    short_dir: Path, browser: Browser
+) -> None:
+    key = "sk-ant-api03" + "-Zq8vT2kLm4Np6Rs8Tu0Vw1"
+    server = LiveServer(short_dir)
+    server.add_agent("mini", MINI)
+    async with server:
+        session = await server.create(f"ask TOKEN={key} ./deploy --to tower", agent="mini")
+        tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+        await tab.allow()
+        await server.wait_for(session, TurnEnded)
+        await tab.turn_to("/settings/audit")
+        allowed = row_of(tab, "Allowed")
+        await expect(allowed).to_have_count(1)
+        what = "Bash: TOKEN=[hidden] ./deploy --to tower"
+        await expect(allowed.locator(".audit__detail")).to_have_text(what)
+        await look(tab, "audit-allowed")
+        records, verdict = await server.audit()
+        assert key not in json.dumps(records)
+        assert verdict["ok"], verdict

@@ -64,6 +64,7 @@ async def open_menu(page: Page) -> None:
 
 
 @pytest.mark.row("L5", "X13")
+@pytest.mark.joined("a window opens on the desktop of the machine that serves the page")
 async def test_a_chat_is_ended_and_goes_on_in_the_persons_terminal(short_dir: Path, browser: Browser) -> None:
     async with machine(short_dir) as (desk, server):
         session = await server.create("hello there", agent="both")
@@ -90,6 +91,7 @@ async def test_a_chat_is_ended_and_goes_on_in_the_persons_terminal(short_dir: Pa
 
 
 @pytest.mark.row("L5", "X13")
+@pytest.mark.joined("a window opens on the desktop of the machine that serves the page")
 async def test_a_terminal_of_ours_is_shown_in_the_persons_own_while_it_runs(
     short_dir: Path, browser: Browser
 ) -> None:
@@ -117,6 +119,7 @@ async def test_without_a_desktop_the_command_of_a_found_session_is_copied(
     async with machine(short_dir, DISPLAY="", XDG_RUNTIME_DIR=str(short_dir)) as (desk, server):
         found = (await server.http.get("/api/found-sessions", params={"wait": "true"})).json()["sessions"]
         (session,) = [one["sessionId"] for one in found]
+        await server.fetch_found(session)
         tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
         await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await open_menu(tab.page)

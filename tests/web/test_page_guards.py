@@ -128,3 +128,31 @@ async def test_a_start_asks_for_one_of_the_levels_that_its_machine_offers(
     started = next(one for one in hub.device.commands if isinstance(one, StartSession))
     assert started.options.capability == "sandboxed"
     assert tab.errors == []
+
+
+@pytest.mark.row("R15")
+@SIZES
+async def test_a_cap_is_set_by_the_owner_in_the_settings_and_its_warning_is_read_in_the_session(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/settings/limits", size=size)
+    row = tab.page.locator("tr", has_text="Spending per session")
+    await row.get_by_role("button", name="Change").click()
+    field = tab.page.get_by_label(re.compile("^Spending per session"))
+    await field.fill("2")
+    await field.press("Enter")
+    await expect(row).to_contain_text("$2")
+    assert hub.services.limits.now.session_cents == 200
+    assert await serious(tab) == []
+    assert not await tab.page.evaluate(WIDER)
+    # Others read what holds for them, and change nothing.
+    other = await open_tab(browser, hub.url, hub.tokens["operator"], path="/settings/limits", size=size)
+    await expect(other.page.locator("tr", has_text="Spending per session")).to_contain_text("$2")
+    await expect(other.page.locator(".limits-table").get_by_role("button", name="Change")).to_have_count(0)
+    words = "$1.61 of $2.00 are spent for this session: the limit is near."
+    start = SessionStarted("scripted", "stream_json", "/code/lantern", "ana")
+    near = Note("limit_near", words, "warning")
+    await append(hub.store, "s1", start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), near)
+    await tab.turn_to("/sessions/s1")
+    await tab.says(words)
+    assert tab.errors == other.errors == []

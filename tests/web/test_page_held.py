@@ -81,7 +81,10 @@ async def test_stopping_holds_the_queue_for_every_viewer_until_somebody_decides(
 
 @pytest.mark.row("R8")
 async def test_what_is_discarded_can_be_edited_instead(shared: LiveServer, browser: Browser) -> None:
-    session, tab = await stopped_with(shared, browser, "first thought", "second thought")
+    session, tab = await stopped_with(shared, browser, "think zero", "first thought", "second thought")
+    await tab.page.locator(".queue__decide").get_by_role("button", name="Send next").click()
+    await shared.wait_for(session, lambda one: isinstance(one, PromptSent) and one.text == "think zero")
+    await expect(tab.page.locator(".queue header")).to_contain_text("2 held")
     await tab.page.locator(".queue").get_by_role("button", name="Discard").click()
     await shared.wait_for(session, PromptWithdrawn)
     await expect(tab.page.locator(".queue")).to_have_count(0)

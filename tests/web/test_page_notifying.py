@@ -10,7 +10,7 @@ from tests.web.axe import serious
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.test_page_requests import begun, wants
 
-from bascule.model.events import PermissionAnswered, TitleChanged
+from bascule.model.events import GuardAnswered, GuardAsked, PermissionAnswered, TitleChanged
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -91,4 +91,29 @@ async def test_a_request_that_opens_behind_ones_back_is_announced_once_and_taken
     await expect(choice.get_by_role("radio", name="Off")).to_be_checked()
     await page.set_viewport_size(PHONE)
     assert await serious(tab) == []
+    assert tab.errors == []
+
+
+async def test_what_a_guard_rail_asks_is_announced_too(hub: RunningHub, browser: Browser) -> None:
+    await begun(hub, TitleChanged("Trim the wick", "ana"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/settings/general")
+    page = tab.page
+    await page.context.add_init_script(f"({STAND_IN})()")
+    await page.reload()
+    await page.get_by_role("radiogroup", name="Notifications").get_by_role("radio", name="On").click()
+    await expect(page.get_by_role("radio", name="On")).to_be_checked()
+    await page.evaluate("window.aside = true")
+    await append(hub.store, "s1", GuardAsked("g1", "session_cents", "It has spent $2.05 of $2.00.", 205, 200))
+    await page.wait_for_function("() => window.shown.length > 0")
+    await expect(page).to_have_title("(1) Bascule")
+    (one,) = await page.evaluate(SHOWN)
+    assert one == {
+        "title": "Scripted: Limit reached",
+        "body": "Trim the wick · lantern",
+        "tag": "request s1/g1",
+        "closed": False,
+    }
+    await append(hub.store, "s1", GuardAnswered("g1", "go_on", "ana", 400))
+    await page.wait_for_function("() => window.shown[0].closed")
+    await expect(page).to_have_title("Bascule")
     assert tab.errors == []

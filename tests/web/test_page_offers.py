@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
-from tests.hub.scripted_device import append
+from tests.hub.scripted_device import ANSWERS, append
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.test_page_requests import begun
 
+from bascule.link.files import FindFiles, FoundFiles
 from bascule.model.events import CommandsChanged, Diff, SlashCommand, ToolChanged, ToolStarted, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
@@ -90,4 +91,22 @@ async def test_a_plan_that_the_agent_keeps_for_itself_is_no_change_of_the_projec
     await expect(tab.well.locator(".turn__foot")).to_contain_text("1 file")
     await tab.page.get_by_role("button", name="Changes (Ctrl J)").click()
     await expect(tab.page.locator(".changed-file")).to_have_text([re.compile("wick.py")])
+    assert tab.errors == []
+
+
+async def test_a_file_that_no_longer_fits_is_not_offered_while_better_ones_are_looked_for(
+    hub: RunningHub, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begun(hub, TurnEnded("end_turn"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
+    await tab.says("Hello")
+    field, options = tab.page.locator("#message"), tab.page.locator("#offers [role=option] b")
+    monkeypatch.setitem(ANSWERS, FindFiles, lambda _: FoundFiles(["passwd", "src/main.py"]))
+    await field.press_sequentially("See @s")
+    await expect(options).to_have_text(["passwd", "main.py"])
+    hub.device.mute = True
+    await field.press("r")
+    await expect(options).to_have_text(["main.py"])
+    await field.press("Enter")
+    await expect(field).to_have_value("See @src/main.py ")
     assert tab.errors == []

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from playwright.async_api import Browser, Route, expect
-from tests.hub.running_hub import RunningHub
+from tests.hub.running_hub import RunningHub, until
 from tests.waiting import PATIENCE
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
@@ -31,6 +31,7 @@ async def test_a_phone_enters_by_the_link_and_stays_in_without_it(hub: RunningHu
     tab = await open_link(browser, hub, secret)
     await expect(tab.page.locator("#task")).to_be_visible()
     assert tab.page.url == f"{hub.url}/"
+    await until(lambda: names(hub))  # one may type before the link is redeemed
     assert [name.startswith("Chrome on ") for name in names(hub)] == [True]
     kept = await tab.page.evaluate(
         "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.length])"

@@ -1,5 +1,6 @@
 """Reading a session: paths that open, what was asked in sight, lines that wrap, waiting that is no work."""
 
+import base64
 import json
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
@@ -94,8 +95,58 @@ async def test_wide_tables_and_code_stay_in_the_column_and_code_wraps(
     pre = tab.well.locator(".code-block pre")
     wide = "(one) => one.scrollWidth > one.clientWidth"
     assert await pre.evaluate(wide)
-    await tab.well.get_by_role("button", name="Wrap long lines").click()
+    wrap = tab.well.get_by_role("button", name="Wrap long lines")
+    await expect(wrap).to_have_css("opacity", "0")
+    await pre.hover()
+    await expect(wrap).to_have_css("opacity", "1")
+    await wrap.click()
     assert not await pre.evaluate(wide)
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", [DESKTOP, SMALL, PHONE], ids=["1440x900", "1280x720", "390x844"])
+async def test_an_edge_beyond_which_code_or_a_table_goes_on_is_shaded(
+    hub: RunningHub, browser: Browser, size: Any, theme: Any
+) -> None:
+    cells = [[f"number {row} {n}" for n in range(40)] for row in range(3)]
+    table = "\n".join(" | ".join(row) for row in (cells[0], ["---"] * 40, *cells[1:]))
+    text = f"{table}\n\n```text\n{WIDE}\n```\n\n```text\nshort\n```\n"
+    await told(hub, PromptSent("p1", "Wide", "ana"), TextSaid("m1", "assistant", text))
+    tab = await open_tab(
+        browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size, color_scheme=theme
+    )
+    await tab.says("short")
+    for one in (tab.well.locator(".data-table"), tab.well.locator(".code-block pre").first):
+        await one.scroll_into_view_if_needed()
+        assert await shaded(browser, one) == [False, True]
+        await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth / 2; }")
+        assert await shaded(browser, one) == [True, True]
+        await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+        assert await shaded(browser, one) == [True, False]
+    assert await shaded(browser, tab.well.locator(".code-block pre").last) == [False, False]
+
+
+# Of the free strip at the foot of a picture: how much each edge differs from the middle.
+EDGES = """async (png) => {
+  const picture = new Image();
+  picture.src = `data:image/png;base64,${png}`;
+  await picture.decode();
+  const canvas = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+  canvas.drawImage(picture, 0, 0);
+  const at = (x) => canvas.getImageData(x, picture.height - 6, 1, 1).data.slice(0, 3);
+  const [left, middle, right] = [5, picture.width >> 1, picture.width - 6].map(at);
+  const apart = (one) => Math.max(...one.map((value, n) => Math.abs(value - middle[n])));
+  return [apart(left), apart(right)];
+}"""
+
+
+async def shaded(browser: Browser, box: Locator) -> list[bool]:
+    """Whether its left and its right edge are shaded, by what is painted."""
+    png = base64.b64encode(await box.screenshot()).decode()
+    blank = await browser.new_page()
+    apart = await blank.evaluate(EDGES, png)
+    await blank.close()
+    return [one > 6 for one in apart]
 
 
 @pytest.mark.parametrize("size", [SMALL, PHONE])

@@ -166,6 +166,52 @@ async def test_the_inbox_approves_on_the_machine_itself_and_only_tells_elsewhere
 
 @pytest.mark.row("R17")
 @SIZES
+async def test_a_resumed_session_is_named_in_the_inbox_and_each_start_is_approved_or_denied(
+    tmp_path: Path, browser: Browser, size: Any
+) -> None:
+    async with two_machines(tmp_path) as machines:
+        asking = Asking(machines)
+        tab = await open_tab(browser, machines.hub.url, machines.token, path="/inbox", size=size)
+        page = tab.page
+        asking.show(TOWER, waiting("old", what="claude-code resumes “Trim the wick”", words="", plain=False))
+        card = page.locator(".waiting-card")
+        await expect(card).to_contain_text("claude-code resumes “Trim the wick”")
+        await expect(card).to_contain_text("/code/lantern")
+        await is_sound(tab)
+        await card.get_by_role("button", name="Deny").click()
+        await until(lambda: bool(asking.commands(TOWER, DecideStart)))
+        asking.show(TOWER, waiting("new", id="e5f6a7b8"))
+        await expect(card).to_contain_text("Port the lexer to the new grammar")
+        await card.get_by_role("button", name="Approve").click()
+        await expect(page).to_have_url(f"{machines.hub.url}/sessions/new")
+        assert asking.commands(TOWER, DecideStart) == [
+            DecideStart(start_id="a1b2c3d4", decision="deny"),
+            DecideStart(start_id="e5f6a7b8", decision="approve"),
+        ]
+        assert tab.errors == []
+
+
+@pytest.mark.row("R17")
+@SIZES
+async def test_a_start_that_nobody_approved_in_time_says_so_and_keeps_the_text(
+    tmp_path: Path, browser: Browser, size: Any
+) -> None:
+    async with two_machines(tmp_path) as machines:
+        asking = Asking(machines)
+        tab = await open_tab(browser, machines.hub.url, machines.token, path="/", size=size)
+        page = tab.page
+        await start_on_laptop(page)
+        await expect(page.locator(".going h1")).to_contain_text("Waiting for approval on laptop…")
+        begun = asking.commands(LAPTOP, StartSession)[-1]
+        late = waiting(begun.session_id, state="expired", message="Nobody approved this start in time.")
+        asking.show(LAPTOP, late)
+        await expect(page.locator(".failure-card")).to_contain_text("Nobody approved this start in time.")
+        await expect(page.get_by_label("Task")).to_have_value("Port the lexer at once")
+        assert tab.errors == []
+
+
+@pytest.mark.row("R17")
+@SIZES
 async def test_a_one_time_link_opens_a_page_and_only_its_button_acts(
     tmp_path: Path, browser: Browser, size: Any
 ) -> None:

@@ -194,6 +194,7 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     card = page.get_by_role("dialog", name="Open this link?")
     await expect(card.locator("p")).to_have_text("https://real.example/way")
     await ringing
+    await expect(screen.foot).not_to_contain_text(re.compile("bell", re.IGNORECASE))
     # Finding
     rows = await screen.height()
     await screen.element.click()
@@ -388,6 +389,9 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         await alone.shows("STARTED --resume=")
         await alone.type("typed here\n")
         await alone.shows("heard typed here")
+        # One conversation is one row, whichever way it goes on.
+        row = page.locator("#side .session-row", has_text="hello")
+        await expect(row).to_have_count(1)
         resumed = (await alone.rows.inner_text()).split("--resume=")[1].split()[0]
         screen_id = page.url.rsplit("/", 1)[1]
         reader = await at_terminal(browser, server, screen_id, token=await grant(server, "viewer"))
@@ -400,6 +404,10 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         started = [one.event for one in await server.log(chat) if isinstance(one.event, SessionStarted)]
         assert [one.resumed_from for one in started] == [None, resumed]
         await expect(reader.foot).to_contain_text("Ended.")
+        await expect(row).to_have_count(1)
+        await expect(row).not_to_contain_text("Ended")
+        await tab.turn_to("/inbox")
+        await expect(page.get_by_role("heading", name="Nothing needs you.")).to_be_visible()
         assert "not from me" not in await reader.rows.inner_text()
         assert tab.errors == []
         assert reader.tab.errors == []
@@ -427,3 +435,42 @@ async def test_a_link_to_a_terminal_says_in_words_that_it_shows_no_screen(
     await expect(guest.page.locator(".term-frame")).to_have_count(0)
     assert guest.errors == []
     assert screen.tab.errors == []
+
+
+# In the terminal's frame: what asks it to take the focus waits until it is let go.
+HOLD_FOCUS = """() => {
+  if (!location.pathname.startsWith('/terminal')) return;
+  const known = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage');
+  Object.defineProperty(MessagePort.prototype, 'onmessage', {
+    set(take) {
+      known.set.call(this, (event) => {
+        if (event.data?.type === 'focus') window.letGo = () => take(event);
+        else take(event);
+      });
+    },
+  });
+}"""
+
+
+async def test_a_terminal_that_is_ready_late_does_not_close_the_menu_one_has_opened(
+    shells: LiveServer, browser: Browser
+) -> None:
+    session = await terminal(shells)
+    tab = await open_tab(browser, shells.url, shells.token)
+    page = tab.page
+    await page.add_init_script(f"({HOLD_FOCUS})()")
+    await tab.go(f"/sessions/{session}")
+    await page.locator("#terminal .term-frame").wait_for()
+    frame = next(one for one in page.frames if "/terminal" in one.url)
+    await frame.wait_for_function("() => Boolean(window.letGo)")
+    more = page.locator("#sbar").get_by_role("button", name="More", exact=True)
+    await more.click()
+    await frame.evaluate("() => { window.letGo(); return new Promise((done) => setTimeout(done)); }")
+    await page.evaluate("() => new Promise((done) => setTimeout(done))")
+    await expect(more).to_have_attribute("aria-expanded", "true")
+    await expect(page.get_by_role("menu").get_by_role("menuitem").first).to_be_focused()
+    await page.keyboard.press("Escape")
+    await page.locator("#terminal .term-frame").focus()
+    await page.keyboard.type("echo we$((3 - 1))ll\n")
+    await Screen(tab).shows("we2ll")
+    assert tab.errors == []

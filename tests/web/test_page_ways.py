@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
+from tests.hub.running_hub import until
 from tests.live import FAKES, LiveServer
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
 
@@ -110,7 +111,7 @@ async def test_an_adapter_or_the_own_protocol_is_chosen_on_the_start_screen(
     started = (await claude.wait_for(session, SessionStarted)).event
     assert isinstance(started, SessionStarted)
     assert (started.driver, started.model) == ("stream_json", "opus")
-    assert any("--model=opus" in line for line in argv(claude))
+    await until(lambda: any("--model=opus" in line for line in argv(claude)))
     assert tab.errors == []
 
 
@@ -134,6 +135,7 @@ async def test_skipping_permissions_is_said_in_words_and_holds_for_one_terminal(
     started = (await claude.wait_for(session, SessionStarted)).event
     assert isinstance(started, SessionStarted)
     assert started.skip_permissions
+    await until(lambda: any("--dangerously-skip-permissions" in line for line in argv(claude)))
     assert sum("--dangerously-skip-permissions" in line for line in argv(claude)) == 1
     assert tab.errors == []
 

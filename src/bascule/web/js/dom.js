@@ -190,6 +190,13 @@ const isPersons = (element, name) =>
   ['data-copied', 'data-ringing'].includes(name) || (name === 'open' && element.nodeName === 'DETAILS');
 
 /**
+ * A menu says at its button that it is open.
+ * @param {Element} element
+ * @param {string} name of an attribute
+ */
+const isMenus = (element, name) => name === 'aria-expanded' && element.hasAttribute('aria-haspopup');
+
+/**
  * @param {Element} old
  * @param {Element} fresh
  */
@@ -202,7 +209,7 @@ function matchAttributes(old, fresh) {
   }
   if (old.attributes.length !== names.length || names.includes('open'))
     for (const name of old.getAttributeNames())
-      if (!isPersons(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+      if (!isPersons(old, name) && !isMenus(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
   matchHandlers(old, fresh);
   // A list's choice is given by its options.
   const hasText = given.value.has(fresh) || old.nodeName === 'SELECT';

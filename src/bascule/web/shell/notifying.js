@@ -1,12 +1,14 @@
-/** Desktop notifications: one for each request that opens while nobody looks at the page, gone when it is answered. */
+/** Desktop notifications: one for whatever needs a person while nobody looks at the page, gone when it is answered. */
 
 import { folderName } from '../js/format.js';
 import { visible } from '../js/visible.js';
+import { guarded, guardTitle } from './requests/guard.js';
 import { agentTitle, titleOf } from './sessions.js';
 import { mayAct, openRequests, requestKey } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
+/** @typedef {{key: string, id: string, words: (agent: string) => string}} Needed in session `id` */
 
 /** What each notification stands for, so that it can be closed. @type {Map<string, Notification>} */
 const shown = new Map();
@@ -14,9 +16,10 @@ const shown = new Map();
 /** @param {App} app */
 export function mountNotifying(app) {
   app.store.subscribe((now, before) => {
-    if (now.requests === before.requests) return;
-    const open = openRequests(now);
-    const keys = new Set(open.map(requestKey));
+    if (now.requests === before.requests && now.sessions === before.sessions) return;
+    if (!shown.size && !(now.notify && document.hidden)) return;
+    const open = needed(now);
+    const keys = new Set(open.map((one) => one.key));
     for (const [key, one] of shown) {
       if (keys.has(key)) continue;
       one.close();
@@ -24,35 +27,51 @@ export function mountNotifying(app) {
     }
     // What was open when the page was loaded is no news.
     if (!now.notify || !before.loaded || !document.hidden) return;
-    const had = new Set(openRequests(before).map(requestKey));
-    for (const ask of open) {
-      const id = ask.session_id;
-      if (!had.has(requestKey(ask)) && !now.muted.includes(id) && mayAct(now, id)) tell(app, now, ask);
+    const had = new Set(needed(before).map((one) => one.key));
+    for (const one of open) {
+      if (!had.has(one.key) && !now.muted.includes(one.id) && mayAct(now, one.id)) tell(app, now, one);
     }
   });
+}
+
+/**
+ * Requests and questions of agents, and what a guard rail asks.
+ * @param {State} state
+ * @returns {Needed[]}
+ */
+function needed(state) {
+  const asked = openRequests(state).map((ask) => ({
+    key: requestKey(ask),
+    id: ask.session_id,
+    words: (/** @type {string} */ agent) =>
+      ask.kind === 'question' ? `${agent} has a question` : `${agent} asks for permission`,
+  }));
+  const held = guarded(state).flatMap(({ session_id: id, guard }) =>
+    guard
+      ? { key: `${id}/${guard.guard_id}`, id, words: (/** @type {string} */ agent) => `${agent}: ${guardTitle(guard)}` }
+      : [],
+  );
+  return [...asked, ...held];
 }
 
 /**
  * Nothing of the request itself: a notification stays on locked screens and in the system's own list.
  * @param {App} app
  * @param {State} state
- * @param {import('./state.js').OpenRequest} ask
+ * @param {Needed} one
  */
-function tell(app, state, ask) {
-  const session = state.sessions[ask.session_id];
+function tell(app, state, { key, id, words }) {
+  const session = state.sessions[id];
   const agent = session ? agentTitle(state, session.agent) : 'An agent';
   const body = session ? `${titleOf(session)} · ${visible(folderName(session.cwd))}` : '';
   try {
-    const one = new Notification(ask.kind === 'question' ? `${agent} has a question` : `${agent} asks for permission`, {
-      body,
-      tag: `request ${requestKey(ask)}`,
-    });
+    const one = new Notification(words(agent), { body, tag: `request ${key}` });
     one.onclick = () => {
       window.focus();
-      app.go({ name: 'session', id: ask.session_id });
+      app.go({ name: 'session', id });
       one.close();
     };
-    shown.set(requestKey(ask), one);
+    shown.set(key, one);
   } catch {
     // Phones show none from a page; the switch is off again, and says so.
     app.store.set({ notify: false });

@@ -113,8 +113,9 @@ function float(anchor, card, closed) {
     anchor.focus();
   };
   card.addEventListener('keydown', escape);
-  // A button that goes when it was pressed leaves the focus nowhere.
-  document.body.addEventListener('keydown', (event) => event.target === document.body && escape(event), { signal });
+  // The focus may be elsewhere: back at the button, in a field, or nowhere. There the key means this, and only this.
+  const isOutside = (/** @type {EventTarget | null} */ target) => !(target instanceof Node && card.contains(target));
+  addEventListener('keydown', (event) => isOutside(event.target) && escape(event), { capture: true, signal });
   document.body.append(card);
   place(card, anchor);
   watch.observe(card);

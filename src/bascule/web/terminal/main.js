@@ -99,8 +99,11 @@ const takes = {
   },
   copy: () => copy(),
   find: (message) => find(message.text, message.step),
-  focus: () => terminal.focus(),
+  // It may come late: a menu that was opened meanwhile keeps the focus.
+  focus: () => document.hasFocus() && terminal.focus(),
 };
+
+addEventListener('focus', () => terminal.focus()); // also when a window comes back that has its focus here
 
 /** @param {number} reached */
 function settle(reached) {

@@ -32,10 +32,25 @@ export function offers(area, sources, changed, id = 'offers') {
     const before = area.value.slice(0, area.selectionStart ?? area.value.length);
     const hit = sources.map((source) => source(before)).find((one) => one !== null);
     const answer = hit ? hit.find() : [];
+    if (answer instanceof Promise) leaveFitting(hit?.from ?? 0, before);
     const some = answer instanceof Promise ? await answer : answer;
     if (number !== asked) return; // something was typed meanwhile
     found = some.slice(0, MAX_OFFERS);
     from = hit?.from ?? 0;
+    at = 0;
+    draw();
+  }
+
+  /**
+   * While better ones are looked for, only those stay that Enter could mean.
+   * @param {number} begin
+   * @param {string} before
+   */
+  function leaveFitting(begin, before) {
+    const typed = before.slice(begin);
+    const fitting = found.filter((one) => begin === from && holdsInOrder(one.insert, typed));
+    if (fitting.length === found.length) return;
+    found = fitting;
     at = 0;
     draw();
   }
@@ -99,6 +114,21 @@ export function offers(area, sources, changed, id = 'offers') {
       return true;
     },
   };
+}
+
+/**
+ * Whether the letters are in the text, one after the other.
+ * @param {string} text
+ * @param {string} letters
+ */
+function holdsInOrder(text, letters) {
+  const all = text.toLowerCase();
+  let at = 0;
+  for (const letter of letters.toLowerCase()) {
+    at = all.indexOf(letter, at) + 1;
+    if (!at) return false;
+  }
+  return true;
 }
 
 /**

@@ -1,5 +1,6 @@
-/** The number of open requests in the title and the icon of the browser's tab. */
+/** The number of things that need a person in the title and the icon of the browser's tab. */
 
+import { guarded } from '../requests/guard.js';
 import { titleOf } from '../sessions.js';
 import { openRequests, shownSession } from '../state.js';
 
@@ -14,7 +15,7 @@ export function mountTitle(app) {
   const calm = link.href;
   let last = -1;
   app.store.subscribe((state) => {
-    const n = openRequests(state).length;
+    const n = openRequests(state).length + guarded(state).length;
     const session = state.sessions[shownSession(state) ?? ''];
     const name = state.route.name === 'session' && session?.title ? `${titleOf(session)} · Bascule` : 'Bascule';
     const title = n ? `(${n}) ${name}` : name;

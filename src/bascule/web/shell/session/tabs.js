@@ -41,11 +41,14 @@ export function mountTabs(root, app) {
     ]);
   }
 
+  const showChosen = () =>
+    root.querySelector('.session-tab.is-selected')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   app.store.subscribe((now, before) => {
     draw(now);
-    if (now.route !== before.route)
-      root.querySelector('.session-tab.is-selected')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (now.route !== before.route) showChosen();
   });
+  // A panel or the sidebar that opens takes room from the right, where the chosen tab may be.
+  new ResizeObserver(showChosen).observe(root);
   draw(app.store.get());
 }
 

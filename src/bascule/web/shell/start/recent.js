@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { age, folderName } from '../../js/format.js';
+import { visible } from '../../js/visible.js';
 import { isRemote, machineTag } from '../machines.js';
 import { dot, remoteMark } from '../parts.js';
 import { workOf } from '../sidebar/rows.js';
@@ -54,14 +55,19 @@ function row(app, state, session) {
     h(
       'small',
       null,
+      h(
+        'span',
+        { class: 'recent__folder', dir: 'auto', title: visible(session.cwd) },
+        visible(folderName(session.cwd)),
+      ),
       [
-        folderName(session.cwd),
+        '',
         machineTag(state, session),
         agentTitle(state, session.agent),
         status.word.toLowerCase(),
         age(session.updated_at, Date.now()),
       ]
-        .filter(Boolean)
+        .filter((word, n) => n === 0 || word)
         .join(' · '),
       session.added + session.removed > 0 && [' ', workOf(session)[0]],
     ),

@@ -1,7 +1,7 @@
 /** A session in a terminal window of the person's own desktop, or the command that goes on with it there. */
 
 import { openTerminal } from '../sidebar/found_session.js';
-import { deviceIdOf, screenAgents } from '../machines.js';
+import { deviceIdOf, deviceOf, isRemote, screenAgents } from '../machines.js';
 import { isOver } from '../sessions.js';
 import { mayStart } from '../state.js';
 import { letGo } from './chat_or_screen.js';
@@ -30,7 +30,7 @@ export function desktopChoices(app, state, session) {
     session.agent_session_id &&
     screenAgents(state, deviceIdOf(state, session)).some((one) => one.name === session.agent);
   if (!mayStart(state) || openTerminal(state, session) || !(resumes || isOnScreen(session))) return [];
-  return state.desktop?.terminal && LOOPBACK.test(location.hostname)
+  return state.desktop?.terminal && LOOPBACK.test(location.hostname) && !isRemote(state, session)
     ? [
         {
           label: 'Open in my terminal',
@@ -59,6 +59,17 @@ async function openOnDesktop(app, session) {
 }
 
 /**
+ * A hub that runs no agents is on no machine of its own.
+ * @param {App} app
+ * @param {SessionRecord} session
+ */
+function placeOf(app, session) {
+  const state = app.store.get();
+  const isElsewhere = isRemote(state, session) || !state.me?.device;
+  return (isElsewhere && deviceOf(state, session)?.name) || 'this machine';
+}
+
+/**
  * @param {App} app
  * @param {SessionRecord} session
  */
@@ -66,7 +77,7 @@ async function copyCommand(app, session) {
   try {
     const { command } = await app.api.resumeCommand(session.session_id);
     const done = await app.copy(command);
-    app.note(done ? 'Copied. Paste it into a terminal on this machine.' : command, { stay: !done });
+    app.note(done ? `Copied. Paste it into a terminal on ${placeOf(app, session)}.` : command, { stay: !done });
   } catch (error) {
     app.trouble(error);
   }
