@@ -68,6 +68,23 @@ def commands(hub: RunningHub, kind: type) -> list[Any]:
 
 
 @pytest.mark.row("L10")
+async def test_agents_that_become_known_while_the_form_is_open_can_be_given_the_prompt(
+    hub: RunningHub, browser: Browser
+) -> None:
+    made = await add(hub, "Explain", "Explain it to me")
+    hub.device.mute = True  # it does not say yet which agents it has
+    hub.device.connect(agents=())
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/library/{made['id']}")
+    await tab.page.locator(".library-use").click()
+    start = tab.page.get_by_role("dialog").get_by_role("button", name="Start session here")
+    await expect(start).to_be_disabled()
+    hub.device.mute = False
+    hub.device.connect()
+    await expect(start).to_be_enabled()
+    assert tab.errors == []
+
+
+@pytest.mark.row("L10")
 async def test_a_template_is_written_saved_found_and_given_to_an_agent(
     hub: RunningHub, browser: Browser, part: Part
 ) -> None:

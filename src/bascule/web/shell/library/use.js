@@ -62,12 +62,12 @@ class UseDialog {
     this.origin = origin;
     this.template = template;
     this.insert = insert;
-    const state = app.store.get();
-    const project = state.projects.find((one) => one.id === template.content.projectId);
-    const { agent, cwd, device } = choices(state, NO_CHOICE);
-    this.agents = agent ? [agent.name] : [];
-    this.cwd = project?.path ?? cwd;
-    this.device = project?.device ?? device?.device;
+    this.knowsAgents = false;
+    /** @type {string[]} */
+    this.agents = [];
+    this.cwd = '';
+    /** @type {string | undefined} */
+    this.device = undefined;
     this.busy = '';
     this.problem = '';
     this.outcome = '';
@@ -77,15 +77,35 @@ class UseDialog {
 
   /** @param {string} title */
   open(title) {
-    const opened = openDialog(visible(title), (draw, close) => {
-      this.draw = draw;
-      this.close = close;
-      return this.#content();
+    // Agents and projects may become known only while it is open.
+    const unsubscribe = this.app.store.subscribe((now, before) => {
+      const isNews = (/** @type {'agentsOf' | 'devices' | 'projects'} */ part) => now[part] !== before[part];
+      if (isNews('agentsOf') || isNews('devices') || isNews('projects')) this.draw();
     });
+    const opened = openDialog(
+      visible(title),
+      (draw, close) => {
+        this.draw = draw;
+        this.close = close;
+        return this.#content();
+      },
+      unsubscribe,
+    );
     Object.assign(this, opened);
   }
 
+  /** What the start screen would take, as soon as the page knows it; it is not changed after that. */
+  #takeDefaults() {
+    const state = this.app.store.get();
+    const project = state.projects.find((one) => one.id === this.template.content.projectId);
+    const { agent, cwd, device } = choices(state, NO_CHOICE);
+    if (agent && !this.knowsAgents) Object.assign(this, { knowsAgents: true, agents: [agent.name] });
+    this.cwd ||= project?.path ?? cwd;
+    this.device ??= project?.device ?? device?.device;
+  }
+
   #content() {
+    this.#takeDefaults();
     const { template } = this;
     const fields = template.fields;
     const set = (/** @type {string} */ name, /** @type {string | string[]} */ value) => {

@@ -137,7 +137,7 @@ class RequestDock {
 
   /** Nothing is left to answer: on to the list, or to writing. The composer may be drawn only after this. */
   #focusNext() {
-    setTimeout(() => {
+    queueMicrotask(() => {
       if (this.app.store.get().route.name === 'inbox') document.getElementById('inbox-list')?.focus();
       else this.app.events.emit('write', null);
     });
@@ -177,7 +177,7 @@ class RequestDock {
     Object.assign(this, { showing: key, open, reasonFor: '' });
     this.answering.appeared(key);
     // After an answer the focus goes to the next request itself, never onto a button of it.
-    if (open && this.hasFocus()) setTimeout(() => this.focusCard());
+    if (open && this.hasFocus()) queueMicrotask(() => this.focusCard());
   }
 
   /**

@@ -51,11 +51,12 @@ export function mountStart(root, app, prompts) {
   app.events.on('startPrompt', (offer) => screen.useOffer(offer));
   app.store.subscribe((now, before) => {
     draw(now);
-    // Whoever goes here, also from here, goes on by typing. A touch would bring the keyboard up over everything.
-    if (now.route !== before.route && now.route.name === 'start') setTimeout(() => screen.begin());
+    // Whoever goes here, also from here, goes on by typing: before the next key, once all is drawn. A touch would
+    // bring the keyboard up over everything.
+    if (now.route !== before.route && now.route.name === 'start') queueMicrotask(() => screen.begin());
   });
   draw(app.store.get());
-  if (app.store.get().route.name === 'start') setTimeout(() => screen.begin());
+  if (app.store.get().route.name === 'start') queueMicrotask(() => screen.begin());
 }
 
 class StartScreen {

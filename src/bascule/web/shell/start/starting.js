@@ -212,6 +212,6 @@ export class Starting {
     this.#begun();
     if (state.route.name !== 'start') return;
     this.app.go({ name: 'session', id });
-    setTimeout(() => this.app.events.emit('write', null)); // once the composer is drawn
+    queueMicrotask(() => this.app.events.emit('write', null)); // once the composer is drawn
   }
 }
