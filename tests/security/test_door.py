@@ -325,6 +325,7 @@ async def test_no_get_changes_anything(hub: RunningHub) -> None:
         "ListUnlogged",
         "PlanPullRequest",
         "ListStarts",
+        "ShowResumeCommand",
     }
     assert {type(command).__name__ for command in hub.device.commands} <= looks
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.session.hand_timers import HandTimers
 from tests.session.playbook import LineDriver
 
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Actor
+from bascule.model.event_values import Question
 from bascule.model.events import (
     AnyEvent,
     PermissionAnswered,
@@ -25,7 +27,7 @@ from bascule.store.base import AuditRecord, ResumePoint
 NOW = 1_000_000.0
 SHA = "0" * 64
 PERMISSION = PermissionRequested("r", "Bash", "Run ls", "execute", Raw(b"{}"), SHA, ())
-QUESTION = QuestionAsked("r", (), Raw(b"{}"), SHA)
+QUESTION = QuestionAsked("r", (Question("Which colour?"),), Raw(b"{}"), SHA)
 LIMITS = Limits(permission_seconds=100, question_seconds=30)
 
 
@@ -148,7 +150,19 @@ def test_a_request_that_was_answered_meanwhile_is_not_denied():
     assert session.logged == []
 
 
-def test_the_audit_names_the_rule_that_answered():
+@pytest.mark.row("X3")
+def test_the_audit_names_the_rule_that_answered_and_last_what_was_asked():
     answer = PermissionAnswered("r", "allow", "policy", rule="reads are allowed")
     record = answer_audit("s", PERMISSION, answer, Actor("policy"))
-    assert (record.detail, record.decision, record.session_id) == ("reads are allowed", "allow", "s")
+    assert (record.detail, record.decision, record.session_id) == ("reads are allowed; Run ls", "allow", "s")
+    late = answer_audit("s", QUESTION, QuestionAnswered("r", "ana"), Actor("ana", given_at="yesterday"))
+    assert (late.action, late.detail) == ("question", "given at yesterday; Which colour?")
+
+
+@pytest.mark.row("X3", "S49")
+def test_no_key_in_a_command_or_a_rule_reaches_the_audit():
+    key = "sk-ant-api03" + "-Zq8vT2kLm4Np6Rs8Tu0Vw1"
+    asked = replace(PERMISSION, input=Raw(encode({"command": f"TOKEN={key} make"})))
+    answer = PermissionAnswered("r", "allow", "ana", rule=f"Allow `TOKEN={key} make`")
+    record = answer_audit("s", asked, answer, Actor("ana"))
+    assert record.detail == "Allow `TOKEN=[hidden] make`; Bash: TOKEN=[hidden] make"

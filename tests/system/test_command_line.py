@@ -58,6 +58,30 @@ async def test_a_prompt_is_run_listed_shown_and_audited_from_the_command_line(se
     assert code == 0, ended
 
 
+@pytest.mark.row("X12")
+async def test_a_folder_that_is_not_allowed_is_refused_with_the_line_that_allows_it(
+    short_dir: Path, tmp_path: Path
+):
+    elsewhere = tmp_path / 'wo"rk'
+    elsewhere.mkdir()
+    config = short_dir / "config" / "config.toml"
+    run = ("run", "count 5 1", "--agent", "demo", "--cwd", str(elsewhere))
+    async with LiveServer(short_dir) as server:
+        code, said = await bascule(server, *run)
+        assert code == 4, said
+        assert f"outside the folders sessions may run in ({short_dir})" in said
+        code, found = await bascule(server, "doctor")
+        assert f"settings: {config}" in found
+        line = re.search(r"write (roots = \[.*\]) in config.toml .* and start the server again", said)
+        assert line, said
+        config.write_text(re.sub("roots = .*", lambda _: line[1], config.read_text(), count=1))
+        await server.stop()
+        await server.start()
+        code, said = await bascule(server, *run)
+        assert code == 0, said
+        assert "1 2 3 4 5" in said
+
+
 @pytest.mark.row("X12", "X2")
 async def test_a_waiting_request_is_answered_from_the_command_line(server: LiveServer):
     session = await server.create("run 12")

@@ -17,6 +17,8 @@ from bascule.model.events import (
 from bascule.model.records import RequestRecord, Write
 from bascule.model.settings import Limits
 from bascule.policy.answer_checks import asked_permission, asked_question
+from bascule.policy.asked_words import recorded_words
+from bascule.policy.scrub import scrub
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import seconds
 from bascule.session.ledger import Ledger
@@ -24,6 +26,7 @@ from bascule.store.base import AuditRecord
 
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
 TIMEOUT = "timeout"
+MAX_DETAIL = 500
 
 
 class Log(Protocol):
@@ -85,10 +88,14 @@ def answer_audit(
     answer: PermissionAnswered | QuestionAnswered,
     by: Actor,
 ) -> AuditRecord:
+    """Who answered what: when it was given, the rule that answered, and last what was asked for.
+
+    A command can hold any words, so nothing of ours follows it.
+    """
     permission = isinstance(answer, PermissionAnswered)
-    detail = (answer.rule or "") if isinstance(answer, PermissionAnswered) else ""
-    if by.given_at:  # the record's own time is when it arrived
-        detail = f"given at {by.given_at}" + (f"; {detail}" if detail else "")
+    given = f"given at {by.given_at}" if by.given_at else ""  # the record's own time is when it arrived
+    rule = scrub(answer.rule or "") if isinstance(answer, PermissionAnswered) else ""
+    detail = "; ".join(filter(None, (given, rule, recorded_words(asked, MAX_DETAIL))))
     return replace(
         AuditRecord.of(by, "permission" if permission else "question", session_id, detail),
         request_id=answer.request_id,
