@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.parts import Part, parts
-from tests.waiting import TEST_SECONDS
+from tests.waiting import PATIENCE, TEST_SECONDS
 
 if TYPE_CHECKING:
     from tests.hub.running_hub import RunningHub
@@ -99,12 +99,21 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     if not inspect.iscoroutinefunction(run):
         return
 
+    seconds = seconds_for(pyfuncitem)
+
     @functools.wraps(run)
     async def bounded(*args: Any, **kwargs: Any) -> None:
-        async with asyncio.timeout(TEST_SECONDS):
+        async with asyncio.timeout(seconds):
             await run(*args, **kwargs)
 
     pyfuncitem.obj = bounded
+
+
+def seconds_for(item: pytest.Item) -> float:
+    """Less than its worker has, so that this comes first; a long test, or a long run, is given more."""
+    marker = item.get_closest_marker("timeout")
+    allowed = marker.args[0] if marker is not None else item.config.getoption("timeout")
+    return max(TEST_SECONDS, (allowed or 0) - PATIENCE)
 
 
 @pytest.fixture

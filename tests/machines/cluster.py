@@ -42,18 +42,19 @@ class Cluster(NamedTuple):
     proxy_port: int  # nodes let themselves be called by a proxy there
 
     async def moved(self, machine: int, node: Hub) -> None:
-        """Cut a machine's connection; its balancer leads to this node now."""
+        """Cut a machine's connection; its balancer leads to this node now. Wait until every node knows."""
         device = (self.laptop, self.desk)[machine].device
         before = (await node.devices())[device]["epoch"]
         self.lines[machine].target = node.url
         self.lines[machine].cut()
         self.lines[machine].mend()
         async with asyncio.timeout(PATIENCE):
-            while True:
-                status = (await node.devices())[device]
-                if status["online"] and status["epoch"] > before:
-                    return
-                await asyncio.sleep(0.02)
+            for one in self.nodes:
+                while one.process is not None and one.process.returncode is None:
+                    status = (await one.devices())[device]
+                    if status["online"] and status["epoch"] > before:
+                        break
+                    await asyncio.sleep(0.02)
 
     async def online(self, *nodes: Hub) -> None:
         for node in nodes or self.nodes:

@@ -18,6 +18,9 @@ from tests.machines.networks import reason_to_skip as no_networks
 from tests.machines.relay import Relay, relay
 from tests.store.postgres_server import Server, reason_to_skip, running_server
 
+# Read here: tests begin without any variable of ours.
+ON_POSTGRES = os.environ.get("BASCULE_TEST_HUB_STORE") == "postgres"
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
@@ -30,7 +33,7 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 async def hub_env(request: pytest.FixtureRequest) -> dict[str, str]:
     """What the hub is started with."""
-    if os.environ.get("BASCULE_TEST_HUB_STORE") != "postgres":
+    if not ON_POSTGRES:
         return {}
     server: Server = request.getfixturevalue("postgres")
     return {"BASCULE_STORE": await asyncio.to_thread(server.new_database)}
@@ -44,10 +47,11 @@ async def line() -> AsyncIterator[Relay]:
 
 
 @pytest.fixture
-async def hub_behind_line(short_dir: Path, line: Relay) -> AsyncIterator[Hub]:
+async def hub_behind_line(short_dir: Path, line: Relay, hub_env: dict[str, str]) -> AsyncIterator[Hub]:
     folder = short_dir / "h"
     folder.mkdir(mode=0o700)
-    async with Hub(folder, config=f'allowed_hosts = ["{line.host}"]\n{LIMITS}') as made:
+    config = f'allowed_hosts = ["{line.host}"]\n{LIMITS}'
+    async with Hub(folder, config=config, env=hub_env) as made:
         line.target = made.url
         yield made
 

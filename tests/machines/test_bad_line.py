@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.machines.machines import Hub, Machine, equal_logs
+from tests.machines.machines import Hub, Machine, equal_logs, rows_of
 from tests.machines.relay import Relay
 from tests.machines.scale import FULL, scaled
 from tests.waiting import MUCH_PATIENCE, within
@@ -16,8 +16,12 @@ from bascule.model.events import TurnEnded
 pytestmark = pytest.mark.anyio
 
 AGENTS = scaled(2, 20)
-PIECES = scaled(400, 2500)  # of each agent
+PIECES = scaled(100, 2600)  # of each agent
+PAUSE_MS = scaled(20, 60)  # between them: pieces without a pause would be a single row
+ROWS = scaled(100, 50_000)  # of all agents, at least
 SECONDS = scaled(2, 180)  # that nothing passes
+REPLAY_SECONDS = 30.0
+MOST_MEMORY = 256 * 1024 * 1024
 CUT_EVERY = 0.5
 
 
@@ -51,32 +55,68 @@ async def cut_again_and_again(line: Relay) -> None:
         line.mend()
 
 
+async def write_rows(machine: Machine) -> list[str]:
+    """Sessions of agents that have all said their pieces."""
+    sessions = [await begin(machine, f"count {PIECES} {PAUSE_MS}") for _ in range(AGENTS)]
+    for session in sessions:
+        await machine.wait_for(session, TurnEnded, seconds=MUCH_PATIENCE)
+    written = [len(await rows_of(machine, session)) for session in sessions]
+    assert sum(written) >= ROWS
+    return sessions
+
+
+async def copied(hub: Hub, sessions: list[str]) -> int:
+    """Rows that the hub has of them."""
+    records = {one["id"]: one["seq"] for one in await hub.sessions()}
+    return sum(records.get(session, 0) for session in sessions)
+
+
+async def until_listed(hub: Hub, sessions: list[str]) -> None:
+    while True:
+        if set(sessions) <= {one["id"] for one in await hub.sessions()}:
+            return
+        await asyncio.sleep(0.05)
+
+
 @pytest.mark.row("REL-03")
 @pytest.mark.timeout(1200)
-async def test_a_blackhole_and_cuts_delay_the_copy_and_nobody_waits_behind_it(
+async def test_a_blackhole_delays_the_copy_and_nobody_waits_behind_it(
     hub: Hub, laptop: Machine, line: Relay
 ) -> None:
     idle = await begin(laptop, "count 1")
     first = await hub.wait_for(idle, TurnEnded)
+    laptop.memory()
     line.blackhole()
     opened = asyncio.get_running_loop().time() + SECONDS
-    # Pieces without a pause would be a single row.
-    sessions = [await begin(laptop, f"flood {PIECES} 300") for _ in range(AGENTS)]
-    for session in sessions:
-        await laptop.wait_for(session, TurnEnded)
+    sessions = await write_rows(laptop)
     await asyncio.sleep(max(0.0, opened - asyncio.get_running_loop().time()))
     line.mend()
     await hub.until_device("d-laptop", online=True)
-    # While the rows of all others are on their way:
-    with within(1.0 if FULL else 5.0):
-        await hub.send(idle, "count 1")
-        await hub.wait_for(idle, TurnEnded, first.seq)
+    with within(REPLAY_SECONDS):
+        # While the rows of all others are on their way:
+        with within(1.0 if FULL else 5.0):
+            await hub.send(idle, "count 1")
+            await hub.wait_for(idle, TurnEnded, first.seq)
+        assert not FULL or await copied(hub, sessions) < ROWS
+        for session in [*sessions, idle]:
+            await equal_logs(hub, laptop, session)
+    assert laptop.peak() <= MOST_MEMORY
+
+
+@pytest.mark.row("REL-03", "REL-10")
+@pytest.mark.timeout(1200)
+async def test_a_line_that_is_cut_all_the_time_gets_the_copy_through(
+    hub: Hub, laptop: Machine, line: Relay
+) -> None:
+    line.blackhole()
+    sessions = await write_rows(laptop)
+    line.mend()
     cutting = asyncio.create_task(cut_again_and_again(line))
     try:
         async with asyncio.timeout(MUCH_PATIENCE):
+            await until_listed(hub, sessions)
             for session in sessions:
                 await equal_logs(hub, laptop, session)
     finally:
         cutting.cancel()
         await asyncio.gather(cutting, return_exceptions=True)
-    await equal_logs(hub, laptop, idle)

@@ -25,6 +25,9 @@ NOT_HERE = (
 )
 QUICK = "-c fsync=off -c full_page_writes=off -c shared_buffers=16MB -c max_connections=60"
 
+# Read here: tests begin without any variable of ours.
+NAMED = os.environ.get("BASCULE_TEST_POSTGRES")
+
 _numbers = itertools.count(1)
 
 
@@ -117,14 +120,13 @@ def reason_to_skip() -> str | None:
         import asyncpg  # noqa: F401
     except ModuleNotFoundError:
         return NOT_HERE
-    return None if os.environ.get("BASCULE_TEST_POSTGRES") or programs() else NOT_HERE
+    return None if NAMED or programs() else NOT_HERE
 
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    named = os.environ.get("BASCULE_TEST_POSTGRES")
-    if named:
-        yield Server(named)
+    if NAMED:
+        yield Server(NAMED)
         return
     bin_folder = programs()
     assert bin_folder is not None
