@@ -217,6 +217,11 @@ def test_the_index_is_filled_in_half_a_tenth_or_a_fortieth_of_the_time(
     assert search_index.rest_after(0.003, events, elapsed) == pytest.approx(0.003 * rest)
 
 
+@pytest.mark.parametrize(("owed", "rest"), [(search_index.MAX_OWED, 39), (search_index.MAX_OWED + 1, 1)])
+def test_a_flood_does_not_put_the_index_off_for_ever(owed: int, rest: int) -> None:
+    assert search_index.rest_after(0.003, 50_000, 1.0, owed) == pytest.approx(0.003 * rest)
+
+
 def test_the_schema_is_at_its_fourteenth_version() -> None:
     assert schema.VERSION == 14
 

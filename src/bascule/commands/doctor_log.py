@@ -10,6 +10,7 @@ from bascule.store.examining import examined, processes
 from bascule.store.health import quarantined
 from bascule.store.reader import connect_read_only
 from bascule.store.schema import VERSION, version_of
+from bascule.store.search_index import COUNT_OWED, MAX_OWED
 
 MAX_NAMED = 5
 
@@ -30,6 +31,7 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
                 yield Finding("ok", "log: of an earlier version; the next start brings it up to date")
                 return
             damaged, known = examined(connection), processes(connection)
+            owed = int(connection.execute(COUNT_OWED).fetchone()[0])
     except sqlite3.Error as error:
         yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
         return
@@ -41,6 +43,8 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
         yield Finding("fail", f"log: {len(damaged) - MAX_NAMED} more sessions are damaged")
     if not damaged:
         yield Finding("ok", f"log: {len(known)} sessions can be read")
+    if owed:
+        yield _not_searchable(owed)
     unknown = [name for name in kept if not is_known(name, known)]
     if unknown:
         yield _without_log(unknown)
@@ -49,6 +53,14 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
 def is_known(name: str, known: dict[str, str]) -> bool:
     """Whether a process is one of a session's: its agent, an earlier run of it, or a program it started."""
     return name in known.values() or name.rpartition("-")[0] in known or name.partition(".")[0] in known
+
+
+def _not_searchable(owed: int) -> Finding:
+    if owed <= MAX_OWED:
+        return Finding("ok", f"search: {owed} entries are not in the index yet")
+    return Finding(
+        "warn", f"search: more than {MAX_OWED} entries are not in the index yet", "let the server run"
+    )
 
 
 def _without_log(names: list[str]) -> Finding:

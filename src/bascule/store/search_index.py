@@ -2,8 +2,9 @@
 
 Putting words into the index costs more than storing them (10 MB of text a second here), so a step only notes
 that an entry is owed (`search_owed`, in its own transaction: nothing is forgotten), and this pays later, for
-a tenth of the writer's time, a fortieth in a flood, half of it while no session writes. First it has those
-entries folded whose folding was put off. A damaged index is made again; no step can fail because of it.
+a tenth of the writer's time, a fortieth in a flood, half of it while no session writes or too much is owed.
+First it has those entries folded whose folding was put off. A damaged index is made again; no step can fail
+because of it.
 """
 
 import asyncio
@@ -31,6 +32,8 @@ REST_BESIDE_SESSIONS = 9
 REST_ALONE = 1  # while no session writes
 REST_IN_FLOOD = 39
 FLOOD = 5000  # events a second, in all sessions
+MAX_OWED = 50_000  # entries; with more, sessions wait for the index
+COUNT_EVERY = 64  # slices: to count them takes about as long as a slice
 
 RETRY_SECONDS = 0.25
 
@@ -39,6 +42,7 @@ SELECT owed.session_id, owed.first_seq, entries.body, entries.crc
 FROM search_owed AS owed LEFT JOIN entries USING (session_id, first_seq)
 ORDER BY owed.session_id, owed.first_seq LIMIT ?
 """
+COUNT_OWED = f"SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT {MAX_OWED + 1}) AS owed"
 # All that was read, up to this one in the same order.
 PAID = "DELETE FROM search_owed WHERE (session_id, first_seq) <= (?, ?)"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
@@ -60,9 +64,9 @@ class Writable(Protocol):
     async def writable(self) -> None: ...
 
 
-def rest_after(seconds: float, events: int, elapsed: float) -> float:
+def rest_after(seconds: float, events: int, elapsed: float, owed: int = 0) -> float:
     """How long to rest after a slice, when sessions wrote so many events since the last one."""
-    if not events:
+    if not events or owed > MAX_OWED:
         return seconds * REST_ALONE
     return seconds * (REST_IN_FLOOD if events > FLOOD * elapsed else REST_BESIDE_SESSIONS)
 
@@ -80,6 +84,7 @@ class Filler:
         self._more.set()  # what an earlier run still owed
         self._nothing_owed = asyncio.Event()
         self._events, self._since = 0, monotonic()  # that sessions wrote since the last slice
+        self._slices, self._owed = 0, 0
         self._task = loop.create_task(self._run(), name="search index")
 
     def wake(self) -> None:
@@ -130,8 +135,11 @@ class Filler:
 
     async def _pay_all(self) -> float:
         while True:
+            if self._slices % COUNT_EVERY == 0:
+                self._owed = await self._store.transact(count_owed, sync=False)
+            self._slices += 1
             left, seconds = await self._store.transact(pay_some, sync=False)
-            rest = rest_after(seconds, self._events, monotonic() - self._since)
+            rest = rest_after(seconds, self._events, monotonic() - self._since, self._owed)
             self._events, self._since = 0, monotonic()
             if not left:
                 if not self._more.is_set():
@@ -144,6 +152,11 @@ def forget_all(transaction: Transaction) -> None:
     words_of(transaction.connection).forget_all(transaction.connection)
     for statement in OWE_ALL:
         transaction.connection.execute(statement)
+
+
+def count_owed(transaction: Transaction) -> int:
+    """Entries that are not in the index yet; not counted beyond `MAX_OWED`."""
+    return int(transaction.connection.execute(COUNT_OWED).fetchone()[0])
 
 
 def pay_some(transaction: Transaction) -> tuple[bool, float]:
