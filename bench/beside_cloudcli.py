@@ -103,13 +103,18 @@ def _start_cloudcli(program: Path) -> float:
 
 def memory(program: Path, sizes: Sizes) -> Iterator[Figure]:
     """Of the servers alone, agents excluded: their fair share of the memory they use (PSS)."""
-    with CloudCli(program) as cloud:
-        theirs = [_speak_in_cloudcli(cloud, count) for count in (1, sizes.sessions - 1)]
-    with Bascule() as bascule:
-        ours = [_speak_in_bascule(bascule, count) for count in (1, sizes.sessions - 1)]
-    for count, mine, yours in zip((1, sizes.sessions), ours, theirs, strict=True):
+    counts = (1, sizes.sessions - 1)
+    theirs, ours = list[list[float]](), list[list[float]]()
+    for _ in range(sizes.rounds):
+        with CloudCli(program) as cloud:
+            theirs.append([_speak_in_cloudcli(cloud, count) for count in counts])
+        with Bascule() as bascule:
+            ours.append([_speak_in_bascule(bascule, count) for count in counts])
+    for n, count in enumerate((1, sizes.sessions)):
+        mine, yours = [one[n] for one in ours], [one[n] for one in theirs]
+        ratio = median(a / b for a, b in zip(mine, yours, strict=True))
         name = f"memory at {count} session{'s' if count > 1 else ''}, of CloudCLI's"
-        yield Figure(name, mine / yours, " ×", f"{mine:.1f} MB against {yours:.1f} MB", most=0.45)
+        yield Figure(name, ratio, " ×", f"{spread(mine, 1)} MB against {spread(yours, 1)} MB", most=0.45)
 
 
 def _speak_in_cloudcli(cloud: CloudCli, count: int) -> float:

@@ -88,7 +88,7 @@ def bare_cpu(seconds: float, sessions: int, rate: float) -> float:
 
 def growth(sizes: Sizes) -> Iterator[Figure]:
     """What a piece writes, and what an event costs while many sessions speak."""
-    rounds, seconds = (1, 2.0) if sizes.quick else (3, 8.0)
+    rounds, seconds = (1, 2.0) if sizes.quick else (sizes.rounds, 8.0)
     few, many = (2, 10) if sizes.quick else (10, 100)
     alone, waiting, by_few, by_many, bare = [list[float]() for _ in range(5)]
     for _ in range(rounds):
