@@ -51,7 +51,9 @@ export class Live {
    */
   ensure(id) {
     if (this.store.get().live[id]?.opened || this.opening.has(id)) return;
-    const work = this.#open(id).finally(() => this.opening.delete(id));
+    const work = this.#open(id).finally(() => {
+      if (this.opening.get(id) === work) this.opening.delete(id);
+    });
     this.opening.set(id, work);
   }
 
@@ -77,7 +79,8 @@ export class Live {
       if (guest) this.requests.set(openIn(id, page.entries.map(filled)));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
-      await this.#learn(id, page.session.started_seq ?? 0);
+      // Unless its log was begun again meanwhile, and is read again already.
+      if (this.epochs.get(id) === page.epoch) await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
       const code = errorOf(error).code;
       if (code !== 'OFFLINE')
@@ -227,7 +230,9 @@ export class Live {
   startOver(id) {
     const held = this.seqs.has(id);
     this.#forget(id);
-    if (held) this.ensure(id);
+    if (!held) return;
+    this.opening.delete(id); // what is being read is of the log before
+    this.ensure(id);
   }
 
   /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */
