@@ -76,6 +76,7 @@ export class Live {
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
+      this.#keepTab(id);
       if (guest) this.requests.set(openIn(id, page.entries.map(filled)));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
@@ -91,18 +92,28 @@ export class Live {
   }
 
   /**
-   * A found session of another machine is copied to the server only when somebody wants to see it.
+   * A found session of another machine is copied to the server only when somebody wants to see it. Who comes by a
+   * link may not know the machine.
    * @param {string} id
    */
   async #page(id) {
     try {
       return await this.api.open(id, { limit: PAGE });
     } catch (error) {
-      const device = foundOn(this.store.get(), id);
-      if (errorOf(error).code !== 'SESSION_NOT_FOUND' || !device) throw error;
-      await this.api.fetchFound(id, device);
+      const state = this.store.get();
+      if (errorOf(error).code !== 'SESSION_NOT_FOUND' || state.me?.sessionId) throw error;
+      await this.api.fetchFound(id, foundOn(state, id) || undefined);
       return this.api.open(id, { limit: PAGE });
     }
+  }
+
+  /**
+   * Tabs of sessions that the server did not know when the page was loaded are gone by now.
+   * @param {string} id
+   */
+  #keepTab(id) {
+    const { route, tabs } = this.store.get();
+    if (route.name === 'session' && route.id === id && !tabs.includes(id)) this.store.set({ tabs: [...tabs, id] });
   }
 
   /**
