@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from msgspec import Raw
+from tests.link.conversation import ANA
 
 from bascule.link.frames import DaemonConnected, Ping, Pong, SessionOutput, Welcome
 from bascule.link.line import Line
 from bascule.link.pace import LEAST_WINDOW, MOST_WINDOW, NUMBERS, Pace
 from bascule.link.priorities import Priority
-from bascule.link.tape_frames import TapePiece
+from bascule.link.tape_frames import TapePiece, TapeTyped
 from bascule.link.wire import encode
 
 HEADERS = 74  # bytes that a small message has more on the wire
@@ -141,6 +142,35 @@ def test_little_that_is_sent_now_and_then_costs_no_pings() -> None:
         pings += sum(isinstance(one, str) and '"ping"' in one for one in net.daemon.take(10**6))
         net.run(1)
     assert pings == 1  # how long the round trip is
+
+
+def test_on_a_slow_line_a_replay_waits_while_somebody_types_but_not_for_ever() -> None:
+    net = Network(32_000, 0.001)
+    net.copy(10)
+    net.run(3)
+    key = encode(TapeTyped(1, 1, b"x", ANA)).decode()
+    before, quiet, moments = net.carried, 0, 100
+    for _ in range(moments):
+        net.daemon.receive(key)
+        net.run(0.1)
+        net.hand_over()
+        quiet += net.carried == before
+        before = net.carried
+    assert 0.6 * moments < quiet < 0.85 * moments
+    seconds = net.daemon.quiet_for
+    net.run(1)
+    net.hand_over()
+    assert (seconds is None or seconds <= 0.5, net.carried > before) == (True, True)
+
+
+def test_on_a_fast_line_nothing_waits_for_who_types() -> None:
+    net = Network(1e8, 0.001)
+    net.copy(10)
+    net.run(0.05)
+    net.daemon.receive(encode(TapeTyped(1, 1, b"x", ANA)).decode())
+    before = net.carried
+    net.run(0.01)
+    assert (net.daemon.quiet_for, net.carried > before) == (None, True)
 
 
 def test_terminals_and_rows_have_a_window_each() -> None:

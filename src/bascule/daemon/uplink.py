@@ -242,7 +242,9 @@ class Talk:
 
     async def _write(self) -> None:
         while True:
-            await self._something.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._line.quiet_for):
+                    await self._something.wait()
             self._something.clear()
             while messages := self._line.take(AHEAD):
                 for message in messages:

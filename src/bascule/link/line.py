@@ -13,7 +13,7 @@ from bascule.link.frames import (
 from bascule.link.pace import Pace
 from bascule.link.priorities import Priority, keys_of, priority_of
 from bascule.link.sending import SendQueue
-from bascule.link.tape_frames import TapeOpened, TapePiece, TapeState, TapeTailed
+from bascule.link.tape_frames import TapeOpened, TapePiece, TapeState, TapeTailed, TapeTyped
 from bascule.link.wire import (
     DOWN,
     HEADER,
@@ -66,6 +66,11 @@ class Line:
         """Bytes that wait to be sent, by priority."""
         return tuple(self._queue.waiting)
 
+    @property
+    def quiet_for(self) -> float | None:
+        """Seconds after which more may be sent, though nothing came in; None when it waits for that."""
+        return None if self._pace is None or not any(self.waiting) else self._pace.quiet_for
+
     def receive(self, message: bytes | str) -> list[Received]:
         """What a message brings: a frame, or none while parts of it are missing. Raises `LineError`."""
         if self._failed is not None:
@@ -80,8 +85,11 @@ class Line:
         except LineError as error:
             self._failed = error
             raise
-        if isinstance(frame, Pong) and self._pace is not None and self._pace.answered(frame.n):
-            return []
+        if self._pace is not None:
+            if isinstance(frame, Pong) and self._pace.answered(frame.n):
+                return []
+            if isinstance(frame, TapeTyped):
+                self._pace.typed()
         return [frame]
 
     def _check_place(self, frame: Received) -> None:

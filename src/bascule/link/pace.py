@@ -20,6 +20,11 @@ LEAST_PART = 512
 PINGS = 8  # in a window
 RATES = 16  # of which the highest counts
 MEASURE_SECONDS = 10.0  # after which a busy line is left empty once, to see how short its round trip is now
+SLOW_RATE = 2 * 1024 * 1024  # bytes a second; on a slower line a window can be felt
+QUIET_SECONDS = 0.5  # after a key on a slow line that is busy
+MOST_QUIET_SECONDS = 2.0  # of every two and a half, while somebody types
+BUSY_SECONDS = 1.0  # for so long a line counts as busy after its window was full
+NEVER = float("-inf")
 NUMBERS = 2**40  # pings beyond it are ours; those below ask whether anybody is there
 
 
@@ -47,6 +52,7 @@ class Pace:
         self._before_ping = 0  # bytes that were sent before the last ping
         self._pings: deque[_Ping] = deque()  # not answered yet
         self._number = NUMBERS
+        self._quiet_until = self._quiet_since = self._busy_at = NEVER
         self._emptying = True  # until nothing is under way, and a ping measures the line alone
 
     def _resize(self, window: int) -> None:
@@ -63,10 +69,28 @@ class Pace:
             self._tapes - self._came_tapes if priority == Priority.TAPE else self._rest - self._came_rest
         )
         if under_way <= self._most_before:
-            return not self._emptying
-        if self._steady() - self._measured > MEASURE_SECONDS:
+            return not self._emptying and (priority == Priority.TAPE or self.quiet_for is None)
+        self._busy_at = self._steady()
+        if self._busy_at - self._measured > MEASURE_SECONDS:
             self._emptying = True
         return False
+
+    def typed(self) -> None:
+        """Somebody types in a terminal, and waits for the echo."""
+        now = self._steady()
+        if now >= self._quiet_since + MOST_QUIET_SECONDS + QUIET_SECONDS:
+            self._quiet_since = now
+        self._quiet_until = now + QUIET_SECONDS
+
+    @property
+    def quiet_for(self) -> float | None:
+        """Seconds until other things than terminals' are sent again; None when they are."""
+        if self._quiet_since == NEVER:
+            return None
+        left = min(self._quiet_until, self._quiet_since + MOST_QUIET_SECONDS) - self._steady()
+        is_busy = self._busy_at >= self._quiet_since - BUSY_SECONDS
+        is_slow = max(self._rates, default=SLOW_RATE) < SLOW_RATE
+        return left if left > 0 and is_busy and is_slow else None
 
     def sent(self, priority: Priority, size: int) -> None:
         if priority == Priority.TAPE:
