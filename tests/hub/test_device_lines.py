@@ -32,6 +32,7 @@ from bascule.link.frames import (
     Welcome,
 )
 from bascule.link.machine import AgentInfo, EndAll, ListAgents, PauseDevice
+from bascule.link.unlogged import TakeUpProcess
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, ArchiveSession
 from bascule.model.errors import DeviceOffline
@@ -328,6 +329,28 @@ async def test_an_answer_is_given_once_this_hub_has_the_rows_of_its_command(boar
     assert (archiving.done(), wanted) == (False, [("s", 7)])
     has_rows.set()
     await archiving
+
+
+async def test_a_recovered_process_is_answered_for_once_this_hub_has_its_log(board: Switchboard) -> None:
+    machine, has_rows = Machine(board), asyncio.Event()
+    machine.hello()
+    wanted: list[tuple[str, int]] = []
+
+    async def copied(session_id: str, seq: int) -> None:
+        wanted.append((session_id, seq))
+        await has_rows.wait()
+
+    machine.line.copied = copied
+    recovering = asyncio.create_task(board.ask("d", TakeUpProcess(name="s-1"), ANA))
+    listing = asyncio.create_task(board.ask("d", ListAgents(), ANA))
+    await asyncio.sleep(0)  # both are sent with their first step
+    asked = {type(one.command): one.ask for one in machine.of(Ask)}
+    machine.line.receive(Reply(asked[TakeUpProcess], Raw(b'{"sessionIds":["s"]}')))
+    machine.line.receive(Reply(asked[ListAgents], Raw(b'{"agents":[]}')))
+    await listing
+    assert (recovering.done(), wanted) == (False, [("s", 1)])
+    has_rows.set()
+    assert (await recovering).session_ids == ("s",)
 
 
 @pytest.mark.row("R20", "X11")

@@ -212,6 +212,28 @@ async def test_a_log_that_differs_is_set_aside_and_asked_for_from_its_first_row(
     await line.inflow.stop()
 
 
+async def test_who_waits_for_a_log_that_was_begun_again_is_not_given_the_copy_of_the_one_before(
+    hub: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CATCH_UP_SECONDS", 3600)
+    await hub.take_in(LAPTOP, "s1", 1, as_rows([BEGUN, text("one "), text("two ")]))
+    line = Line(hub)
+    await line.inflow.start()
+    line.inflow.receive(SessionForgotten("s1"))
+    await hub.barrier()
+    waiting = [
+        asyncio.create_task(waits("s1", 1)) for waits in (line.inflow.waits_for, line.inflow.catches_up)
+    ]
+    line.send("s1", 1, text("other "))
+    await line.until(lambda: line.frames[-1] == Resume({"s1": (0, 0)}))
+    await line.inflow.catches_up("found and not copied", 7)
+    assert not any(one.done() for one in waiting)
+    line.send("s1", 1, BEGUN, text("other "))
+    await asyncio.gather(*waiting)
+    assert len(await hub.read("s1", 0)) == 2
+    await line.inflow.stop()
+
+
 async def test_a_device_may_begin_a_log_again_once_in_a_connection(hub: SqliteStore) -> None:
     line = Line(hub)
     line.send("s1", 1, BEGUN)

@@ -7,6 +7,8 @@ from tests.hub.scripted_device import append
 
 from bascule.hub.live import list_pushes
 from bascule.model.events import TitleChanged, UsageChanged
+from bascule.model.records import SessionRecord
+from bascule.store.base import Committed, Row
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +57,19 @@ async def test_the_last_activity_is_told_when_its_time_has_come(
     newest = await hub.store.session("s1")
     assert newest is not None
     await until(lambda: bool(ear.heard) and ear.heard[-1]["session"]["seq"] == newest.seq)  # type: ignore[index]
+
+
+async def test_a_log_that_was_begun_again_is_told_as_a_new_session() -> None:
+    heard: list[bytes] = []
+    pushes = list_pushes.ListPushes(lambda _, message: heard.append(message))
+    record = SessionRecord("s1")
+    begun = Committed(record, [Row(1, b"{}")], changed=True)
+    for _ in range(2):
+        pushes.committed(begun)
+    assert len(heard) == 1
+    pushes.begun_again("s1")
+    pushes.committed(begun)
+    assert [msgspec.json.decode(one)["type"] for one in heard] == ["session:created"] * 2
 
 
 async def test_the_first_commit_of_a_turn_goes_out_before_the_next_turn(hub: RunningHub) -> None:

@@ -14,6 +14,8 @@ from bascule.link.frames import (
     Ack,
     Ask,
     DaemonConnected,
+    Ping,
+    Pong,
     Reply,
     Resume,
     SessionOutput,
@@ -21,6 +23,7 @@ from bascule.link.frames import (
 )
 from bascule.link.line import Line
 from bascule.link.machine import ListAgents
+from bascule.link.pace import FIRST_WINDOW, LEAST_WINDOW, Pace
 from bascule.link.priorities import Priority
 from bascule.link.wire import LineError
 from bascule.model.commands import SendPrompt
@@ -210,15 +213,20 @@ class World:
         self.sink = Sink(self.rng)
         self.pipes: list[Pipe] = []
         self.cuts = 0
+        self.now = 0.0
 
     def connect(self) -> None:
         """A new connection; the one before may live on for a while, unnoticed."""
-        pipe = Pipe(Line("daemon", part=PART), Line("hub", part=PART))
+        pipe = Pipe(Line("daemon", part=PART, pace=self.pace()), Line("hub", part=PART, pace=self.pace()))
         self.pipes.append(pipe)
         self.source.forget()
         self.source.attempt += 1
         self.source.pipe = pipe
         pipe.lines["daemon"].send(DaemonConnected("d", "laptop", "1", attempt=self.source.attempt))
+
+    def pace(self) -> Pace:
+        """Perhaps with a window that is soon full: what follows waits for pongs."""
+        return Pace(lambda: self.now, self.rng.choice((LEAST_WINDOW, FIRST_WINDOW)))
 
     def cut(self, pipe: Pipe) -> None:
         """Some of what is under way arrives, the rest is lost, perhaps in the midst of a frame."""
@@ -260,13 +268,16 @@ class World:
             except LineError as error:
                 raise Broken(f"the {side} could not read what it was sent: {error.message}") from error
             for frame in frames:
-                if side == "hub":
+                if isinstance(frame, Ping):
+                    pipe.lines[side].send(Pong(frame.n))
+                elif side == "hub":
                     self.sink.receive(pipe, frame)
                 elif self.source.pipe is pipe:
                     self.source.receive(pipe.lines[side], frame)
         self.check()
 
     def step(self) -> None:
+        self.now += self.rng.choice((0.001, 0.01, 1.0))
         chance = self.rng.random()
         pipe = self.rng.choice(self.pipes) if self.pipes else None
         if chance < 0.15:
@@ -308,6 +319,7 @@ class World:
             self.connect()
         self.source.sync()
         for _ in range(3000):
+            self.now += 0.01
             for pipe in self.pipes:
                 for side in ("daemon", "hub"):
                     self.pump(pipe, side)

@@ -72,13 +72,16 @@ async def test_found_sessions_of_both_machines_stay_and_are_copied_when_opened(
         (listed,) = await found(hub, machine)
         session = listed["sessionId"]
         assert (await hub.http.get(f"/api/sessions/{session}")).status_code == 404
-        fetched = await hub.post(f"/api/found-sessions/{session}/fetch", device=machine.device)
+        # Who has only a link to it does not know its machine.
+        fetched = await hub.post(f"/api/found-sessions/{session}/fetch")
         assert fetched.status_code == 200, fetched.text
         await equal_logs(hub, machine, session)
         again = await hub.post(f"/api/found-sessions/{session}/fetch", device=machine.device)
         assert again.status_code == 200, again.text  # it is here already
         names.append(session)
     assert len(set(names)) == 2
+    nowhere = await hub.post("/api/found-sessions/0000000000000000/fetch")
+    assert (nowhere.status_code, nowhere.json()["error"]["code"]) == (404, "SESSION_NOT_FOUND")
     for machine, session in zip(machines, names, strict=True):
         await machine.stop()
         await machine.start()

@@ -119,8 +119,8 @@ async def test_without_a_desktop_the_command_of_a_found_session_is_copied(
     async with machine(short_dir, DISPLAY="", XDG_RUNTIME_DIR=str(short_dir)) as (desk, server):
         found = (await server.http.get("/api/found-sessions", params={"wait": "true"})).json()["sessions"]
         (session,) = [one["sessionId"] for one in found]
-        await server.fetch_found(session)
         tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+        await expect(tab.page.get_by_role("tab")).to_have_count(1)
         await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         await open_menu(tab.page)
         await expect(tab.page.get_by_role("menuitem", name=OPEN)).to_have_count(0)

@@ -13,7 +13,7 @@ ROOT = HERE.parent.parent
 MAX_LINES = {".js": 370, ".css": 400}
 
 
-CHECKS = ["pure", "portlet", "connection", "request", "shell", "library", "delta", "launch"]
+CHECKS = ["pure", "portlet", "connection", "live", "request", "shell", "library", "delta", "launch"]
 
 
 @pytest.mark.row("L9")

@@ -19,6 +19,7 @@ from bascule.link.frames import AnyFrame, LineRefused, Ping, Reply, Welcome
 from bascule.link.ladder import Ladder
 from bascule.link.line import Line
 from bascule.link.liveness import Liveness
+from bascule.link.pace import Pace
 from bascule.link.priorities import Priority
 from bascule.link.unsent import keep_little_unsent
 from bascule.link.uplink import UplinkState, UplinkStatus
@@ -183,7 +184,7 @@ class Talk:
     ) -> None:
         self._connection = connection
         self._clock, self._steady = clock, steady
-        self._line = Line("daemon", deflated=not nearby)
+        self._line = Line("daemon", deflated=not nearby, pace=Pace(steady))
         self._liveness = Liveness(steady())
         self._something = asyncio.Event()
         self._end = attach(self._send, self._close)
@@ -236,10 +237,14 @@ class Talk:
                         self._send(Reply(frame.ask, refusal=NotSupported(words).refusal()))
                     case _:
                         self._end.receive(frame)
+            if any(self._line.waiting):
+                self._something.set()
 
     async def _write(self) -> None:
         while True:
-            await self._something.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._line.quiet_for):
+                    await self._something.wait()
             self._something.clear()
             while messages := self._line.take(AHEAD):
                 for message in messages:

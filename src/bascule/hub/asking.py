@@ -18,7 +18,6 @@ from bascule.model.commands import (
     EndSession,
     RenameSession,
     SendPrompt,
-    SessionBegun,
     StartSession,
     answer_type,
 )
@@ -120,8 +119,7 @@ async def ask_by(
 ) -> A:
     number, answer = line.begin(command, by, key, seconds)
     result = await answered(line, command, number, answer, seconds)
-    if line.copied is not None and isinstance(result, SessionBegun) and result.waiting is None:
-        await line.copied(result.session_id, result.seq)  # an answer may overtake its rows
+    await line.shows(result)
     return result
 
 

@@ -27,6 +27,7 @@ from bascule.link.frames import (
     Welcome,
 )
 from bascule.link.line import Line
+from bascule.link.pace import Pace
 from bascule.link.priorities import Priority
 from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
@@ -48,7 +49,7 @@ class DaemonSocket:
     def __init__(self, call: AnyCall, device: str) -> None:
         self._hub, self._call, self._device = call.hub, call, device
         self._connection: BoundedSocket = call.scope["bascule.connection"]
-        self._line = Line("hub", deflated=False)
+        self._line = Line("hub", deflated=False, pace=Pace(call.hub.steady))
         self._more = asyncio.Event()
         self._store = call.hub.replicas
         self._their_store = ""
@@ -101,6 +102,8 @@ class DaemonSocket:
         try:
             for frame in self._line.receive(message):
                 self._hear(frame)
+            if any(self._line.waiting):
+                self._more.set()
         except LineError as error:
             log.warning("machine %s: %s", self._device, error.message)
             self._connection.end(BROKE_THE_RULES, error.code)

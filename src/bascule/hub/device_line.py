@@ -1,6 +1,7 @@
 """One connection of one device, as the hub holds it: frames in, frames out, and the questions that wait."""
 
 import asyncio
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
@@ -23,7 +24,8 @@ from bascule.link.frames import (
     Reply,
 )
 from bascule.link.tape import Tapes
-from bascule.model.commands import Actor, Command, SessionCommand
+from bascule.link.unlogged import TakenUp
+from bascule.model.commands import Actor, Command, SessionBegun, SessionCommand
 from bascule.model.errors import DeviceOffline, Refused
 
 log = logging.getLogger("bascule.hub")
@@ -32,6 +34,8 @@ Send = Callable[[AnyFrame], None]
 Close = Callable[[str], None]
 Fetching = Callable[[str], Awaitable[None]]  # have a found session copied, too
 Copied = Callable[[str, int], Awaitable[None]]  # wait until the copy of a session's log has this row
+BEGINNING = (SessionBegun, TakenUp)  # answers that name logs which were begun
+SHOW_SECONDS = 2.0  # that the answer waits for the first row of a log that was begun again
 WENT_AWAY = "The device went away before it answered. Look whether it was done before you ask again."
 
 
@@ -210,6 +214,21 @@ class DeviceLine:
         finally:
             if not asked.answer.done():
                 asked.answer.set_result(bytes(reply.result))
+
+    async def shows(self, answer: object) -> None:
+        """Return once the hub's copies have the sessions that an answer says were begun."""
+        if self.copied is None:
+            return
+        match answer:
+            case SessionBegun(waiting=None):
+                await self.copied(answer.session_id, answer.seq)
+            case TakenUp():
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(SHOW_SECONDS):
+                        for session_id in answer.session_ids:
+                            await self.copied(session_id, 1)
+            case _:
+                pass
 
     # Signs of life
 

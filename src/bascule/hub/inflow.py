@@ -86,7 +86,7 @@ class Inflow:
         self._stored = 0  # of them: committed, not yet synced
         self._heads: dict[str, int] = {}  # to be acknowledged
         self._rows = 0
-        self._reached: dict[str, int] = {}
+        self._reached: dict[str, int] = {}  # rows of the logs that the device has now
         self._named: dict[str, int] = {}
         self._waiting: defaultdict[str, list[tuple[int, asyncio.Future[None]]]] = defaultdict(list)
         self._fetching: defaultdict[str, list[asyncio.Future[int | None]]] = defaultdict(list)
@@ -156,8 +156,7 @@ class Inflow:
         waiting = self._waiting[session_id]
         waiting.append((seq, promise))
         try:
-            record = await self._store.session(session_id)
-            if record is None or record.seq < seq:
+            if await self._reached_in(session_id) < seq:
                 if not self._open and not promise.done():
                     raise DeviceOffline(OFFLINE)
                 await promise
@@ -166,6 +165,14 @@ class Inflow:
             self._waiting[session_id] = [one for one in self._waiting[session_id] if one[1] is not promise]
             if not self._waiting[session_id]:
                 del self._waiting[session_id]
+
+    async def _reached_in(self, session_id: str) -> int:
+        """How far this hub's copy of the device's log goes. A copy of another log does not count."""
+        reached = self._reached.get(session_id)
+        if reached is None:
+            record = await self._store.session(session_id)
+            return 0 if record is None else record.seq
+        return reached
 
     async def catches_up(self, session_id: str, seq: int) -> None:
         """Wait a little while for the row of a log of which this hub has a copy."""
@@ -268,7 +275,10 @@ class Inflow:
             self._refused(session_id, error)
             return
         self._named.pop(session_id, None)
-        self._reached.pop(session_id, None)
+        if done.result():
+            self._reached.pop(session_id, None)
+        else:  # kept, but the device has no such log: one that it begins with this id is another
+            self._reached[session_id] = 0
 
     def _set_aside(self, session_id: str, *, ask: bool = False) -> None:
         if session_id in self._begun_again:
@@ -276,7 +286,7 @@ class Inflow:
             return
         self._begun_again.add(session_id)
         self._heads.pop(session_id, None)
-        self._reached.pop(session_id, None)
+        self._reached[session_id] = 0
         setting = self._store.set_aside(self._device, session_id)
         setting.add_done_callback(partial(self._was_set_aside, session_id, ask))
 

@@ -6,12 +6,14 @@ from bascule.link.frames import (
     AnyFrame,
     DaemonConnected,
     LineRefused,
+    Pong,
     SessionOutput,
     Welcome,
 )
+from bascule.link.pace import Pace
 from bascule.link.priorities import Priority, keys_of, priority_of
 from bascule.link.sending import SendQueue
-from bascule.link.tape_frames import TapeOpened, TapePiece, TapeState, TapeTailed
+from bascule.link.tape_frames import TapeOpened, TapePiece, TapeState, TapeTailed, TapeTyped
 from bascule.link.wire import (
     DOWN,
     HEADER,
@@ -39,16 +41,19 @@ class Line:
     """`side` is who uses it. The owner of the connection hands in what arrives and sends what `take` gives.
 
     After a `LineError` from `receive` the connection must be closed. Rows are deflated when `deflated`: that
-    is a waste between processes of one machine.
+    is a waste between processes of one machine. With a `pace` only so much is under way at a time, and what
+    comes in may let more be sent.
     """
 
-    def __init__(self, side: Side, *, deflated: bool = True, part: int = PART) -> None:
+    def __init__(
+        self, side: Side, *, deflated: bool = True, part: int = PART, pace: Pace | None = None
+    ) -> None:
         self._side: Side = side
         self._way_in: Way = "down" if side == "daemon" else "up"
         self._ours = frozenset(UP if side == "daemon" else DOWN)
         self._deflated = deflated
-        self._part = part
-        self._queue = SendQueue(part)
+        self._pace = pace
+        self._queue = SendQueue(part, pace)
         self._joining = Joining()
         self._opened = False  # our first frame was sent
         self._met = False  # their first frame has come
@@ -60,6 +65,11 @@ class Line:
     def waiting(self) -> tuple[int, ...]:
         """Bytes that wait to be sent, by priority."""
         return tuple(self._queue.waiting)
+
+    @property
+    def quiet_for(self) -> float | None:
+        """Seconds after which more may be sent, though nothing came in; None when it waits for that."""
+        return None if self._pace is None or not any(self.waiting) else self._pace.quiet_for
 
     def receive(self, message: bytes | str) -> list[Received]:
         """What a message brings: a frame, or none while parts of it are missing. Raises `LineError`."""
@@ -75,6 +85,11 @@ class Line:
         except LineError as error:
             self._failed = error
             raise
+        if self._pace is not None:
+            if isinstance(frame, Pong) and self._pace.answered(frame.n):
+                return []
+            if isinstance(frame, TapeTyped):
+                self._pace.typed()
         return [frame]
 
     def _check_place(self, frame: Received) -> None:
@@ -129,12 +144,12 @@ class Line:
             raise LineError("UNEXPECTED_FRAME", f"{type(frame).__name__} is out of place here.")
 
     def _send_piece(self, piece: TapePiece) -> None:
-        most = self._part - HEADER.size
+        most = self._queue.part - HEADER.size
         for begin in range(0, len(piece.data), most):
             data = piece.data[begin : begin + most]
             message = tape_message(piece.tape, piece.offset + begin, data)
             self._queue.add_output(piece.tape, message, is_text=False)
 
     def take(self, room: int) -> list[bytes | str]:
-        """The next messages to send: about `room` bytes of them, and at least one if any waits."""
+        """The next messages to send: about `room` bytes of them, or what may be under way."""
         return list(self._queue.take(max(room, 1)))

@@ -3,8 +3,10 @@
 from collections import deque
 from collections.abc import Iterator
 
+from bascule.link.frames import Ping
+from bascule.link.pace import Pace
 from bascule.link.priorities import Key, Priority
-from bascule.link.wire import HEADER, Kind
+from bascule.link.wire import HEADER, Kind, encode
 
 # However much there is to send of what is more urgent (but for URGENT), every seventeenth message is of what
 # has waited: a terminal that prints without end must not keep all rows and replies from coming.
@@ -57,10 +59,14 @@ class TapeTurns:
 
 
 class SendQueue:
-    """`part` is the most bytes of a message that is sent whole; larger ones are sent in parts."""
+    """`part` is the most bytes of a message that is sent whole; larger ones are sent in parts.
 
-    def __init__(self, part: int) -> None:
+    Without a `pace` everything may be under way at once.
+    """
+
+    def __init__(self, part: int, pace: Pace | None = None) -> None:
         self._part = part
+        self._pace = pace
         self._tapes = TapeTurns()
         self._queues: tuple[deque[Queued], ...] = tuple(deque() for _ in Priority)
         self._held: dict[Key, list[int]] = {}  # priority and number of those that wait with this key
@@ -91,8 +97,12 @@ class SendQueue:
                 return Priority(held[0])
         return priority
 
+    @property
+    def part(self) -> int:
+        return self._part if self._pace is None else min(self._part, self._pace.part)
+
     def take(self, room: int) -> Iterator[bytes | str]:
-        """The next messages: at least one, and no further one once they have `room` bytes."""
+        """The next messages that may be under way: no further one once they have `room` bytes."""
         while room > 0:
             message = self._next()
             if message is None:
@@ -101,7 +111,19 @@ class SendQueue:
             yield message
 
     def _next(self) -> bytes | str | None:
-        priority = self._whose_turn()
+        if self._pace is None or self._queues[Priority.URGENT] or not any(self.waiting):
+            return self._of(self._whose_turn())
+        number = self._pace.ping()
+        if number is None:
+            priority = self._whose_turn()
+            message = self._of(priority)
+            if message is not None and priority is not None:
+                self._pace.sent(priority, len(message))
+                return message
+            number = self._pace.ping(full=True)
+        return None if number is None else encode(Ping(number)).decode()
+
+    def _of(self, priority: Priority | None) -> bytes | str | None:
         if priority is None:
             return None
         queue = self._queues[priority]
@@ -118,7 +140,7 @@ class SendQueue:
     def _whose_turn(self) -> Priority | None:
         if self._queues[Priority.URGENT]:
             return Priority.URGENT
-        waiting = [one for one in _LESS_URGENT if self.waiting[one]]
+        waiting = [one for one in _LESS_URGENT if self.waiting[one] and self._has_room(one)]
         if not waiting:
             return None
         chosen = waiting[0]
@@ -129,15 +151,19 @@ class SendQueue:
         self._passed[chosen] = 0
         return chosen
 
+    def _has_room(self, priority: Priority) -> bool:
+        return self._pace is None or self._pace.has_room(priority)
+
     def _cut_from(self, queued: Queued) -> bytes | str:
-        message, begin = queued.message, queued.sent
-        if len(message) <= self._part:
+        message, begin, part = queued.message, queued.sent, self.part
+        is_piece = queued.priority == Priority.TAPE and not queued.is_text  # cut when it was queued
+        if is_piece or (begin == 0 and len(message) <= part):
             queued.sent = len(message)
             self.waiting[queued.priority] -= len(message)
             return message.decode() if queued.is_text else message
         if begin == 0:
             self._cut = queued.number = (self._cut + 1) % 2**32
-        end = min(begin + self._part, len(message))
+        end = min(begin + part, len(message))
         queued.sent = end
         self.waiting[queued.priority] -= end - begin
         kind = Kind.LAST_PART if end == len(message) else Kind.PART

@@ -1,6 +1,7 @@
 """Sessions begun outside Bascule: list them, follow one, and hand messages to an agent in its terminal."""
 
 import asyncio
+import contextlib
 
 from msgspec.structs import replace
 
@@ -9,9 +10,10 @@ from bascule.api.search_answers import FoundEverywhere, MissingDevice
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
+from bascule.hub.device_line import DeviceLine
 from bascule.link.found import AwaitFeedback, FollowFound, FoundList, ListFound, Looking, TakeFeedback
 from bascule.model.commands import Done
-from bascule.model.errors import BasculeError
+from bascule.model.errors import BasculeError, SessionNotFound
 
 ANSWER_SECONDS = 1.0  # that each of several machines has
 SCAN_SECONDS = 30.0  # when they are to answer only after they have looked for new ones
@@ -63,13 +65,37 @@ def _joined(found: dict[str, FoundList], limit: int) -> FoundEverywhere:
 
 
 async def fetch(call: Call[FoundNamed]) -> Done:
-    """A found session of another machine is copied only when somebody wants to see it."""
-    board = call.hub.switchboard
+    """A found session of another machine is copied only when somebody wants to see it.
+
+    Who comes by a link knows its id alone: then it is copied from whichever machine has it.
+    """
+    board, session_id = call.hub.switchboard, call.body.session_id
     await board.met()
-    line = board.line(board.device(call.device))
-    if line.fetch is not None:
-        await line.fetch(call.body.session_id)
+    if call.device is None:
+        here = [board.line(one.device) for one in board.devices() if board.is_connected(one.device)]
+        await _fetch_from_one_of(here, session_id)
+    elif (fetching := board.line(board.device(call.device)).fetch) is not None:
+        await fetching(session_id)
     return Done()
+
+
+async def _fetch_from_one_of(lines: list[DeviceLine], session_id: str) -> None:
+    """Raises `SessionNotFound` when none of the machines that answer has it."""
+    asked = [
+        asyncio.ensure_future(line.fetch(session_id))
+        for line in lines
+        if line.fetch is not None and not line.stale
+    ]
+    try:
+        for answer in asyncio.as_completed(asked):
+            with contextlib.suppress(BasculeError):
+                await answer
+                return
+    finally:
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+    raise SessionNotFound(session_id)
 
 
 OPERATIONS = (
@@ -82,7 +108,7 @@ OPERATIONS = (
         answer=Done,
         run=fetch,
         for_device=True,
-        summary="Have a found session of another machine copied to this hub",
+        summary="Have a found session of another machine copied to this hub, whichever has it",
     ),
     Operation(
         name="found:list",

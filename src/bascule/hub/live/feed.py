@@ -136,6 +136,7 @@ class Feed:
 
     async def begun_again(self, session_id: str) -> None:
         """A session's log was set aside, and another one is taken in from its first row."""
+        self._lists.begun_again(session_id)
         record = await self.records.begun_again(session_id)
         epoch = epoch_of(self.store.epoch, record.generation)
         channel = self._channels.get(session_id)

@@ -43,6 +43,12 @@ class ListPushes:
             _stop(sent)
         self._sent.clear()
 
+    def begun_again(self, session_id: str) -> None:
+        """The next commit of this session is of another log: it is pushed like a new session."""
+        sent = self._sent.pop(session_id, None)
+        if sent is not None:
+            _stop(sent)
+
     def committed(self, committed: Committed) -> None:
         record, rows, requests, changed, _ = committed
         sent = self._sent.get(record.session_id)

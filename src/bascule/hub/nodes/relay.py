@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec.structs import replace
 
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.device_line import BEGINNING, DeviceLine
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.hub.terminal.mirror import FromTape
@@ -41,7 +41,7 @@ from bascule.link.line import Line
 from bascule.link.liveness import DEAD_AFTER
 from bascule.link.wire import Received
 from bascule.link.wire_names import UnknownAsk
-from bascule.model.commands import Command, SessionBegun, answer_type
+from bascule.model.commands import Command, answer_type
 from bascule.model.errors import BasculeError, DeviceOffline, NotSupported
 
 SEAT = TakeSeat | SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
@@ -138,10 +138,8 @@ class Relay:
         try:
             result = await answer
             answered = answer_type(type(cast("Command[Any]", ask.command)))
-            if held.copied is not None and answered is SessionBegun:
-                begun = msgspec.json.decode(result, type=SessionBegun)
-                if begun.waiting is None:  # an answer may overtake its rows
-                    await held.copied(begun.session_id, begun.seq)
+            if answered in BEGINNING:
+                await held.shows(msgspec.json.decode(result, type=answered))
             self._say(Reply(ask.ask, msgspec.Raw(result)))
         except DeviceOffline:
             pass  # `Gone` follows, and the other node answers for all that waits

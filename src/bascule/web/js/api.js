@@ -205,7 +205,7 @@ function machinesApi(feed) {
     /**
      * A found session of another machine is copied to this server only when somebody wants to see it.
      * @param {string} sessionId
-     * @param {string} device
+     * @param {string} [device] without it, whichever has it
      */
     fetchFound: (sessionId, device) => feed.call('found:fetch', { sessionId, device }),
     /** @param {Where} where */

@@ -51,7 +51,9 @@ export class Live {
    */
   ensure(id) {
     if (this.store.get().live[id]?.opened || this.opening.has(id)) return;
-    const work = this.#open(id).finally(() => this.opening.delete(id));
+    const work = this.#open(id).finally(() => {
+      if (this.opening.get(id) === work) this.opening.delete(id);
+    });
     this.opening.set(id, work);
   }
 
@@ -74,10 +76,12 @@ export class Live {
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
+      this.#keepTab(id);
       if (guest) this.requests.set(openIn(id, page.entries.map(filled)));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
-      await this.#learn(id, page.session.started_seq ?? 0);
+      // Unless its log was begun again meanwhile, and is read again already.
+      if (this.epochs.get(id) === page.epoch) await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
       const code = errorOf(error).code;
       if (code !== 'OFFLINE')
@@ -88,18 +92,28 @@ export class Live {
   }
 
   /**
-   * A found session of another machine is copied to the server only when somebody wants to see it.
+   * A found session of another machine is copied to the server only when somebody wants to see it. Who comes by a
+   * link may not know the machine.
    * @param {string} id
    */
   async #page(id) {
     try {
       return await this.api.open(id, { limit: PAGE });
     } catch (error) {
-      const device = foundOn(this.store.get(), id);
-      if (errorOf(error).code !== 'SESSION_NOT_FOUND' || !device) throw error;
-      await this.api.fetchFound(id, device);
+      const state = this.store.get();
+      if (errorOf(error).code !== 'SESSION_NOT_FOUND' || state.me?.sessionId) throw error;
+      await this.api.fetchFound(id, foundOn(state, id) || undefined);
       return this.api.open(id, { limit: PAGE });
     }
+  }
+
+  /**
+   * Tabs of sessions that the server did not know when the page was loaded are gone by now.
+   * @param {string} id
+   */
+  #keepTab(id) {
+    const { route, tabs } = this.store.get();
+    if (route.name === 'session' && route.id === id && !tabs.includes(id)) this.store.set({ tabs: [...tabs, id] });
   }
 
   /**
@@ -227,7 +241,9 @@ export class Live {
   startOver(id) {
     const held = this.seqs.has(id);
     this.#forget(id);
-    if (held) this.ensure(id);
+    if (!held) return;
+    this.opening.delete(id); // what is being read is of the log before
+    this.ensure(id);
   }
 
   /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */

@@ -88,13 +88,15 @@ export function takePushes(context) {
  * @param {Context} context
  * @param {import('../js/types.d.ts').WireSessionView} session
  */
-function setSession({ store, closeTab, list }, session) {
+function setSession({ store, live, closeTab, list }, session) {
   const id = session.session_id;
   const before = store.get().sessions[id];
   store.set((state) => ({ sessions: put(state.sessions, id, filledRecord(session)) }));
   if (!before || before.archived !== Boolean(session.archived) || before.found !== Boolean(session.found))
     list.countAgain();
   if (before && !before.archived && session.archived) closeTab(id);
+  // A page may ask for a session before its first row has come from its machine.
+  if (store.get().live[id]?.error) live.ensure(id);
 }
 
 /**
