@@ -1,9 +1,10 @@
 """Menus, links, modes and paths: one thing floats at a time, and what is shown is what counts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
@@ -82,6 +83,33 @@ async def test_a_link_opens_beside_itself_and_no_note_lies_over_send(
     assert send
     assert note["y"] + note["height"] < send["y"]
     assert tab.errors == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+@pytest.mark.row("A10", "X13")
+async def test_a_picture_from_elsewhere_is_opened_by_a_press_as_a_link_is(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
+    pictures = (
+        "![A lamp](https://far.example/lamp.png) [![badge](https://far.example/b.svg)](https://ci.example/)"
+    )
+    await begun(hub, *said("m1", f"See {pictures} ![local](lamp.png)"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
+    card = tab.page.get_by_role("dialog", name="Open this link?")
+    lamp = tab.well.get_by_role("button", name="[A lamp: picture from far.example, not loaded]")
+    press = Locator.tap if size is PHONE else Locator.click
+    await press(lamp)
+    await expect(card.locator("p")).to_have_text("https://far.example/lamp.png")
+    await tab.page.context.route("https://far.example/**", lambda route: route.fulfill(body="a lamp"))
+    async with tab.page.context.expect_page() as opened:
+        await press(card.get_by_role("button", name="Open"))
+    assert (await opened.value).url == "https://far.example/lamp.png"
+    # One that is a link goes where the link goes; one of a file here goes nowhere.
+    await press(tab.well.get_by_role("link", name="badge"))
+    await expect(card.locator("p")).to_have_text("https://ci.example/")
+    await expect(tab.well.locator("button.is-far")).to_have_count(1)
+    assert tab.errors == []
+    assert tab.strangers == []
 
 
 @pytest.mark.row("R9")
