@@ -7,13 +7,15 @@ import pytest
 from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
+from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, tool
 from tests.web.spills import spills
 from tests.web.test_page_requests import begun, wants
 
 from bascule.model.commands import SetMode, SetPermissionMode
-from bascule.model.events import ModeChanged, PromptSent
+from bascule.model.events import ModeChanged, PromptSent, SessionReady, SessionStarted
+from bascule.store.base import Batch
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders/settings.py"
@@ -196,3 +198,30 @@ async def test_letters_after_an_at_sign_find_files_of_the_whole_project(
         await tab.page.keyboard.press("Enter")
         await expect(message).to_have_value("Look at @lantern/upload/parts.py ")
         assert tab.errors == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+@pytest.mark.row("C4", "X13")
+async def test_the_menu_of_a_session_says_its_agent_model_start_and_id(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
+    started = SessionStarted("scripted", "stream_json", "/code/lantern", "ana", model="opus-9")
+    await hub.store.append(Batch("s1", 1, "2026-03-05T14:05:00.000Z", [started, SessionReady("abc")]))
+    tab = await open_tab(
+        browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size, timezone_id="UTC"
+    )
+    facts = ["Scripted · opus-9", "Started by ana on Mar 5, 14:05", "s1"]
+    about = tab.page.locator(".menu .menu__about p")
+    more = tab.page.get_by_role("button", name="More", exact=True)
+    await (more.tap() if size is PHONE else more.click())
+    await expect(about).to_have_text(facts)
+    await about.last.scroll_into_view_if_needed()
+    await expect(about.last).to_be_in_viewport()
+    assert await serious(tab) == []
+    await tab.page.keyboard.press("Escape")
+    if size is not PHONE:
+        row = tab.page.locator(".session-row-wrap[data-key=s1]").first
+        await row.hover()
+        await row.get_by_role("button", name="More for").click()
+        await expect(about).to_have_text(facts)
+    assert tab.errors == []
