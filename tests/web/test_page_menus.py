@@ -19,10 +19,7 @@ from bascule.store.base import Batch
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders/settings.py"
-RESIZED = """(_, width) => new Promise((done) => {
-  const look = () => (innerWidth <= width ? done() : requestAnimationFrame(look));
-  look();
-})"""
+SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
 CUT = "(one) => [one.scrollWidth > one.clientWidth, one.textContent]"
 
 
@@ -87,7 +84,7 @@ async def test_a_link_opens_beside_itself_and_no_note_lies_over_send(
     assert tab.errors == []
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+@SIZES
 @pytest.mark.row("A10", "X13")
 async def test_a_picture_from_elsewhere_is_opened_by_a_press_as_a_link_is(
     hub: RunningHub, browser: Browser, size: Any
@@ -141,22 +138,20 @@ async def test_one_list_of_modes_and_the_chip_shows_the_one_that_counts(
         assert tab.errors == []
 
 
+@SIZES
 @pytest.mark.row("X13")
 async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     arabic = "# عنوان\n\nمرحبا بالعالم\n\n- بند\n\n> اقتباس\n\n| ملف |\n|--|\n| a.py |\n\nAnd English."
     done = tool("Read", "read", 1, "…", file_path=f"/code/lantern/{DEEP}")
     await begun(hub, *done, *said("m1", arabic), PromptSent("p2", "شكرا", "ana"))
     await append(hub.store, "s1", *said("m2", "Hello"))
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     name, column = tab.well.locator(".is-path b"), tab.well.locator("#col")
     await expect(name).to_be_visible()
-    for size in (PHONE, LAPTOP, DESKTOP):
-        await tab.page.set_viewport_size(size)
-        await tab.well.locator("html").evaluate(RESIZED, size["width"])
-        assert await name.evaluate(CUT) == [False, "settings.py"]
-        assert not await column.evaluate("(one) => document.documentElement.scrollWidth > innerWidth")
+    assert await name.evaluate(CUT) == [False, "settings.py"]
+    assert not await column.evaluate("(one) => document.documentElement.scrollWidth > innerWidth")
     directions = {
         # A list, a quote and a table run as their first words do: marks and first columns on the right.
         "rtl": [column.locator("h1, ul, li, blockquote, .data-table"), column.locator(".said").nth(1)],
@@ -170,12 +165,10 @@ async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
     await append(
         hub.store, "s1", wants("r1", "Write", "edit", file_path=f"/code/lantern/{DEEP}", content="x")
     )
-    for size in (PHONE, DESKTOP):
-        await tab.page.set_viewport_size(size)
-        where = tab.ask.locator(".request__meta.is-top > span").first
-        await expect(where).to_have_text(DEEP)
-        assert await where.evaluate(CUT) == [False, DEEP]
-        assert await spills(tab.page) == []
+    where = tab.ask.locator(".request__meta.is-top > span").first
+    await expect(where).to_have_text(DEEP)
+    assert await where.evaluate(CUT) == [False, DEEP]
+    assert await spills(tab.page) == []
     await tab.turn_to("/inbox")
     row = tab.page.locator(".inbox-row .is-path")
     await expect(row).to_have_text(DEEP)
@@ -200,7 +193,7 @@ async def test_letters_after_an_at_sign_find_files_of_the_whole_project(
         assert tab.errors == []
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+@SIZES
 @pytest.mark.row("C4", "X13")
 async def test_the_menu_of_a_session_says_its_agent_model_start_and_id(
     hub: RunningHub, browser: Browser, size: Any
