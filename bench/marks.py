@@ -15,6 +15,7 @@ from beside_cloudcli import beside_cloudcli
 from contestants import Bare, Bascule
 from growth import growth
 from growth_lists import lists
+from page_live import page_while_live
 from page_start import page_over_slow_line
 from relay import machine
 from streaming import Sizes, fan_out, latency, throughput
@@ -40,6 +41,7 @@ PARTS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
     "growth": growth,
     "lists": lists,
     "page": page_over_slow_line,
+    "page-live": page_while_live,
 }
 
 

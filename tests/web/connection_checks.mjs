@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createEvents } from '../../src/bascule/web/js/events.js';
-import { Feed } from '../../src/bascule/web/js/feed.js';
+import { Feed, LADDER as PAGE_LADDER } from '../../src/bascule/web/js/feed.js';
 import { ReconnectingSocket, backoff } from '../../src/bascule/web/js/reconnecting_socket.js';
 
 const LADDER = { first: 500, longest: 5000 };
@@ -195,6 +195,27 @@ test('a loss refuses the calls under way, and the line is live again once the pa
   done();
   await settle();
   assert.deepEqual(phases.slice(-3), ['lost 1', 'lost 1', 'live 0']);
+});
+
+test('the page tries again at once, and never waits longer than 5 s, however long the server is away', async (t) => {
+  assert.ok(PAGE_LADDER.first <= PAGE_LADDER.longest && PAGE_LADDER.longest <= 5000);
+  const { feed, socket } = await connected(t);
+  globalThis.fetch = async () => {
+    throw new TypeError('no server');
+  };
+  const waits = [];
+  socket.fail({ code: 1006 });
+  for (let n = 1; n <= 12; n++) {
+    assert.deepEqual([feed.line.phase, feed.line.attempt], ['lost', n]);
+    waits.push(feed.line.retryAt - Date.now());
+    t.mock.timers.tick(Math.ceil(waits.at(-1)));
+    await settle();
+  }
+  assert.equal(waits[0], 0);
+  assert.ok(
+    waits.slice(1).every((wait) => wait > 0 && wait <= 5000),
+    String(waits),
+  );
 });
 
 test('a server that fell silent is left, a revoked key is not tried again', async (t) => {

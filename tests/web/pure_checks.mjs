@@ -15,6 +15,7 @@ import {
   groupWords,
   isNear,
   isOwnPlan,
+  limitTime,
   nearPath,
   sizeWords,
   toolWords,
@@ -138,6 +139,19 @@ test('times are said as people say them', () => {
     '1 h 3 min',
   ]);
   assert.deepEqual([12_000, 540_000, 7_200_000].map(waited), ['12 s', '9 min', '2 h']);
+  assert.deepEqual([45, 90, 1800, 5400, 7200, 9000, 86_400, 90_061, 7 * 86_400, 180_000, 0].map(limitTime), [
+    '45 s',
+    '1 min 30 s',
+    '30 min',
+    '1 h 30 min',
+    '2 h',
+    '2 h 30 min',
+    '24 h',
+    '25 h 1 min 1 s',
+    '7 days',
+    '2 days 2 h',
+    '0 s',
+  ]);
   const now = Date.parse('2026-11-12T14:00:00Z');
   assert.deepEqual(
     ['2026-11-12T13:59:50Z', '2026-11-12T13:56:00Z', '2026-11-12T13:00:00Z', '2026-11-11T13:00:00Z'].map((at) =>

@@ -219,12 +219,20 @@ test('the work of a contestant is kept when it is done, there, and changed somet
   assert.equal(whyNotKept({ ...one, state: 'removed' }, done, null), 'Removed. The work is on try/demo.');
   assert.equal(contestantStatus(viewing(), { ...one, problem: 'no such agent' }).word, 'Not started');
   assert.equal(contestantStatus(viewing(), { ...one, sessionId: 'gone' }).word, 'Gone');
-  const times = { created_at: '2026-11-12T14:00:00Z', updated_at: '2026-11-12T14:00:05Z' };
+});
+
+test('the time of a contestant is the time it worked, without what a person took to answer', () => {
   const now = Date.parse('2026-11-12T14:01:00Z');
-  assert.deepEqual(
-    ['waiting', 'running'].map((phase) => timeWords(session({ ...times, phase }), now)),
-    ['5 s', '1 min so far'],
-  );
+  const created = { created_at: '2026-11-12T14:00:00Z', updated_at: '2026-11-12T14:00:59Z' };
+  const words = (more) => timeWords(session({ ...created, ...more }), now);
+  const running = { phase: 'running', working_since: '2026-11-12T14:00:50Z' };
+  assert.equal(words(running), '10 s so far');
+  assert.equal(words({ ...running, worked_ms: 5000 }), '15 s so far', 'five seconds before the answer, ten since');
+  assert.equal(words({ phase: 'running', worked_ms: 5000, open_requests: 1 }), '5 s, waiting');
+  assert.equal(words({ phase: 'waiting', worked_ms: 5000 }), '5 s');
+  assert.equal(words({ phase: 'ended', worked_ms: 5000 }), '5 s', 'and not longer once it was renamed');
+  assert.equal(words({ phase: 'starting' }), '–');
+  assert.equal(timeWords(undefined, now), '–');
 });
 
 test('a dead link says what became of it, and only an owner is offered a command', () => {

@@ -7,13 +7,14 @@ from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
 from tests.web.axe import serious
-from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.spills import spills
 
 from bascule.model.events import SessionReady
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-SMALL = {"width": 1280, "height": 720}
+SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["1440x900", "1280x720", "390x844"])
 COMMAND = "/opt/bascule/.venv/bin/bascule trust generate --role owner browser"
 
 
@@ -29,7 +30,7 @@ async def shared(hub: RunningHub, **more: Any) -> tuple[str, str]:
     return secret, grant.id
 
 
-@pytest.mark.parametrize("size", [DESKTOP, SMALL, PHONE])
+@SIZES
 async def test_a_guest_is_told_who_stopped_sharing_and_never_a_command(
     hub: RunningHub, browser: Browser, size: Any
 ) -> None:
@@ -46,40 +47,50 @@ async def test_a_guest_is_told_who_stopped_sharing_and_never_a_command(
     assert again.errors == []
 
 
-async def test_an_ended_link_says_when_it_ended(hub: RunningHub, browser: Browser) -> None:
+@SIZES
+async def test_an_ended_link_says_when_it_ended(hub: RunningHub, browser: Browser, size: Any) -> None:
     secret, _ = await shared(hub, expires_in=0.001)
-    tab = await open_tab(browser, hub.url, secret, path="/s")
+    tab = await open_tab(browser, hub.url, secret, path="/s", size=size)
     await expect(tab.page.locator("h1:visible")).to_contain_text("This link ended today at ")
     await expect(tab.page.locator(".lead")).to_have_text("Ask Mira for a new one if you still need it.")
+    await expect(tab.page.locator(".locked")).not_to_contain_text("bascule")
+    assert await spills(tab.page) == []
+    assert await serious(tab) == []
 
 
+@SIZES
 async def test_a_key_that_never_was_one_says_so_and_the_owner_gets_the_whole_command(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     object.__setattr__(hub.services, "link_command", COMMAND)
-    tab = await open_tab(browser, hub.url, "a-key-that-was-cut-o")
+    tab = await open_tab(browser, hub.url, "a-key-that-was-cut-o", size=size)
     await expect(tab.page.locator("h1:visible")).to_have_text("This link’s key is not right")
     await expect(tab.page.locator(".locked .copy-line")).to_contain_text(COMMAND)
     await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await tab.page.get_by_role("button", name="Copy the command").click()
     assert await tab.page.evaluate("navigator.clipboard.readText()") == COMMAND
-    guest = await open_tab(browser, hub.url, "a-key-that-was-cut-o", path="/s")
+    assert await spills(tab.page) == []
+    guest = await open_tab(browser, hub.url, "a-key-that-was-cut-o", path="/s", size=size)
     await expect(guest.page.locator("h1:visible")).to_have_text("This link’s key is not right")
     await expect(guest.page.locator(".locked")).not_to_contain_text("bascule")
-    nothing = await open_tab(browser, hub.url, None, path="/s")
+    nothing = await open_tab(browser, hub.url, None, path="/s", size=size)
     await expect(nothing.page.locator("h1:visible")).to_have_text("This link has no key")
     await expect(nothing.page.locator(".locked")).not_to_contain_text("bascule")
+    for one in (guest, nothing):
+        assert await spills(one.page) == []
+        assert await serious(one) == []
 
 
+@SIZES
 async def test_a_browser_without_a_key_and_one_that_was_revoked_are_shown_the_way_in(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
-    tab = await open_tab(browser, hub.url, None, size=PHONE)
+    tab = await open_tab(browser, hub.url, None, size=size)
     await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
     await expect(tab.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
     assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert await serious(tab) == []
-    mine = await open_tab(browser, hub.url, hub.tokens["operator"])
+    mine = await open_tab(browser, hub.url, hub.tokens["operator"], size=size)
     await expect(mine.page.locator("#task")).to_be_visible()
     await hub.grants.revoke(hub.grant["operator"].id)
     await expect(mine.page.locator("h1:visible")).to_have_text("This browser’s access was revoked")
@@ -110,7 +121,7 @@ async def test_what_became_of_a_key_is_told_to_its_holder_alone(hub: RunningHub)
         assert "command" not in (await client.get("/api/sessions")).json()["error"]
 
 
-@pytest.mark.parametrize("size", [SMALL, PHONE])
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["1280x720", "390x844"])
 async def test_two_links_tell_apart_and_say_that_only_this_machine_opens_them(
     hub: RunningHub, browser: Browser, size: Any
 ) -> None:

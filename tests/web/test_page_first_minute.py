@@ -7,11 +7,15 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 from tests.live import LiveServer
 from tests.web.axe import serious
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
+
+from bascule.model.events import TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-LAPTOP = {"width": 1280, "height": 720}
+SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+DEFAULTS = "# no limit is set here\n"
+FOCUSED = "document.activeElement.id"
 
 
 async def in_sight(page: Page, *selectors: str) -> list[str]:
@@ -35,7 +39,7 @@ FOCUSED_AFTER_CLICK = """async button => {
 
 
 @pytest.mark.row("R7", "X13")
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+@SIZES
 async def test_a_newcomer_sees_the_composer_the_demo_and_how_to_install_the_others(
     short_dir: Path, browser: Browser, size: Any
 ) -> None:
@@ -73,11 +77,12 @@ async def test_a_newcomer_sees_the_composer_the_demo_and_how_to_install_the_othe
 
 
 @pytest.mark.row("R7", "R8", "X13")
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP], ids=["desktop", "laptop"])
 async def test_any_first_words_start_a_session_and_typing_goes_on_where_one_is(
-    short_dir: Path, browser: Browser
+    short_dir: Path, browser: Browser, size: Any
 ) -> None:
     async with LiveServer(short_dir) as server:
-        tab = await open_tab(browser, server.url, server.token, size=LAPTOP)
+        tab = await open_tab(browser, server.url, server.token, size=size)
         page, keys, task = tab.page, tab.page.keyboard, tab.page.locator("#task")
         await expect(page.get_by_role("button", name="Try it")).to_be_visible()
         # Pressed while there already: letters go into the field, none of them is a shortcut.
@@ -106,4 +111,61 @@ async def test_any_first_words_start_a_session_and_typing_goes_on_where_one_is(
         )
         await keys.press("n")
         await expect(task).to_be_focused()
+        assert tab.errors == []
+
+
+@pytest.mark.row("R7", "R8", "X13")
+async def test_on_a_phone_any_first_words_start_a_session_and_the_keyboard_comes_only_where_one_taps(
+    short_dir: Path, browser: Browser
+) -> None:
+    async with LiveServer(short_dir) as server:
+        tab = await open_tab(browser, server.url, server.token, size=PHONE)
+        page, keys, task = tab.page, tab.page.keyboard, tab.page.locator("#task")
+        await expect(page.get_by_role("button", name="Try it")).to_be_visible()
+        assert await page.evaluate(FOCUSED) != "task"
+        await page.locator("#bnav").get_by_role("button", name="New").tap()
+        await expect(task).to_be_visible()
+        assert await page.evaluate(FOCUSED) != "task"
+        await task.tap()
+        await expect(task).to_be_focused()
+        await keys.type("think")
+        await expect(task).to_have_value("think")
+        await page.locator(".start__go").tap()
+        await tab.says("I have thought")
+        # The answer is in sight, not behind a keyboard.
+        message = page.locator("#message")
+        await expect(message).to_be_visible()
+        assert await page.evaluate(FOCUSED) != "message"
+        assert await in_sight(page, "#message", "#composer .send") == []
+        await message.tap()
+        await keys.type("never mind")
+        await expect(message).to_have_value("never mind")
+        assert tab.errors == []
+
+
+@pytest.mark.row("R7", "R15", "X13")
+@SIZES
+async def test_beside_three_idle_sessions_a_fourth_starts_and_works_with_the_limits_as_they_come(
+    short_dir: Path, browser: Browser, size: Any
+) -> None:
+    async with LiveServer(short_dir, config=DEFAULTS) as server:
+        idle = [await server.create(f"think about {n}") for n in range(3)]
+        for session in idle:
+            await server.wait_for(session, TurnEnded)
+        tab = await open_tab(browser, server.url, server.token, size=size)
+        page, task = tab.page, tab.page.locator("#task")
+        await expect(page.locator(".k-agent")).to_contain_text("Demo")
+        await (task.tap() if size is PHONE else task.click())
+        await page.keyboard.type("think once more")
+        await (page.locator(".start__go").tap() if size is PHONE else page.keyboard.press("Enter"))
+        await tab.says("I have thought")
+        await expect(page.locator(".pill")).to_have_text("Ready")
+        fourth = page.url.rsplit("/", 1)[-1]
+        assert fourth not in idle
+        # Nobody was ended for it.
+        listed = (await server.http.get("/api/sessions")).json()["sessions"]
+        assert {one["session_id"]: one["phase"] for one in listed} == dict.fromkeys(
+            [*idle, fourth], "waiting"
+        )
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert tab.errors == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 from tests.live import LiveServer
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, stretched
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, said, tell
 
@@ -18,6 +18,21 @@ from bascule.model.events import TitleChanged, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
+# When the page's connection closed, and when the page said so, both by the page's own clock.
+NOTE_LOSS = """() => {
+  if (window !== top) return;
+  const loss = (window.loss = { closed: 0, said: 0 });
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('close', () => { loss.closed ||= performance.now(); });
+    }
+  };
+  const look = () => {
+    if (/Trying again/.test(document.querySelector('.banner')?.textContent)) loss.said ||= performance.now();
+  };
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+}"""
 PRESS = "(cards) => cards.forEach((one) => one.querySelector('button.is-primary').click())"
 
 
@@ -58,6 +73,22 @@ async def test_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
     await page.locator("#message").fill("think")
     await page.keyboard.press("Enter")
     await expect(tab.well.locator("#col").get_by_text("I have thought about it")).to_have_count(2)
+    assert tab.errors == []
+
+
+@pytest.mark.row("R11")
+async def test_a_lost_server_is_said_within_a_second(server: LiveServer, browser: Browser) -> None:
+    session = await server.create("think")
+    tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+    await tab.page.add_init_script(f"({NOTE_LOSS})()")
+    await tab.page.reload()
+    await tab.says("I have thought")
+    await expect(tab.page.locator(".pill")).to_have_text("Ready")
+    with stretched() as busy:
+        await server.kill()
+        await tab.page.wait_for_function("() => loss.closed && loss.said")
+    loss = await tab.page.evaluate("loss")
+    assert 0 <= loss["said"] - loss["closed"] < 1000 * max(busy), loss
     assert tab.errors == []
 
 

@@ -1,25 +1,25 @@
 """Menus, links, modes and paths: one thing floats at a time, and what is shown is what counts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
+from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, tool
 from tests.web.spills import spills
 from tests.web.test_page_requests import begun, wants
 
 from bascule.model.commands import SetMode, SetPermissionMode
-from bascule.model.events import ModeChanged, PromptSent
+from bascule.model.events import ModeChanged, PromptSent, SessionReady, SessionStarted
+from bascule.store.base import Batch
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders/settings.py"
-RESIZED = """(_, width) => new Promise((done) => {
-  const look = () => (innerWidth <= width ? done() : requestAnimationFrame(look));
-  look();
-})"""
+SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
 CUT = "(one) => [one.scrollWidth > one.clientWidth, one.textContent]"
 
 
@@ -84,6 +84,33 @@ async def test_a_link_opens_beside_itself_and_no_note_lies_over_send(
     assert tab.errors == []
 
 
+@SIZES
+@pytest.mark.row("A10", "X13")
+async def test_a_picture_from_elsewhere_is_opened_by_a_press_as_a_link_is(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
+    pictures = (
+        "![A lamp](https://far.example/lamp.png) [![badge](https://far.example/b.svg)](https://ci.example/)"
+    )
+    await begun(hub, *said("m1", f"See {pictures} ![local](lamp.png)"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
+    card = tab.page.get_by_role("dialog", name="Open this link?")
+    lamp = tab.well.get_by_role("button", name="[A lamp: picture from far.example, not loaded]")
+    press = Locator.tap if size is PHONE else Locator.click
+    await press(lamp)
+    await expect(card.locator("p")).to_have_text("https://far.example/lamp.png")
+    await tab.page.context.route("https://far.example/**", lambda route: route.fulfill(body="a lamp"))
+    async with tab.page.context.expect_page() as opened:
+        await press(card.get_by_role("button", name="Open"))
+    assert (await opened.value).url == "https://far.example/lamp.png"
+    # One that is a link goes where the link goes; one of a file here goes nowhere.
+    await press(tab.well.get_by_role("link", name="badge"))
+    await expect(card.locator("p")).to_have_text("https://ci.example/")
+    await expect(tab.well.locator("button.is-far")).to_have_count(1)
+    assert tab.errors == []
+    assert tab.strangers == []
+
+
 @pytest.mark.row("R9")
 async def test_one_list_of_modes_and_the_chip_shows_the_one_that_counts(
     tmp_path: Path, browser: Browser
@@ -111,22 +138,20 @@ async def test_one_list_of_modes_and_the_chip_shows_the_one_that_counts(
         assert tab.errors == []
 
 
+@SIZES
 @pytest.mark.row("X13")
 async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
-    hub: RunningHub, browser: Browser
+    hub: RunningHub, browser: Browser, size: Any
 ) -> None:
     arabic = "# عنوان\n\nمرحبا بالعالم\n\n- بند\n\n> اقتباس\n\n| ملف |\n|--|\n| a.py |\n\nAnd English."
     done = tool("Read", "read", 1, "…", file_path=f"/code/lantern/{DEEP}")
     await begun(hub, *done, *said("m1", arabic), PromptSent("p2", "شكرا", "ana"))
     await append(hub.store, "s1", *said("m2", "Hello"))
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     name, column = tab.well.locator(".is-path b"), tab.well.locator("#col")
     await expect(name).to_be_visible()
-    for size in (PHONE, LAPTOP, DESKTOP):
-        await tab.page.set_viewport_size(size)
-        await tab.well.locator("html").evaluate(RESIZED, size["width"])
-        assert await name.evaluate(CUT) == [False, "settings.py"]
-        assert not await column.evaluate("(one) => document.documentElement.scrollWidth > innerWidth")
+    assert await name.evaluate(CUT) == [False, "settings.py"]
+    assert not await column.evaluate("(one) => document.documentElement.scrollWidth > innerWidth")
     directions = {
         # A list, a quote and a table run as their first words do: marks and first columns on the right.
         "rtl": [column.locator("h1, ul, li, blockquote, .data-table"), column.locator(".said").nth(1)],
@@ -140,12 +165,10 @@ async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
     await append(
         hub.store, "s1", wants("r1", "Write", "edit", file_path=f"/code/lantern/{DEEP}", content="x")
     )
-    for size in (PHONE, DESKTOP):
-        await tab.page.set_viewport_size(size)
-        where = tab.ask.locator(".request__meta.is-top > span").first
-        await expect(where).to_have_text(DEEP)
-        assert await where.evaluate(CUT) == [False, DEEP]
-        assert await spills(tab.page) == []
+    where = tab.ask.locator(".request__meta.is-top > span").first
+    await expect(where).to_have_text(DEEP)
+    assert await where.evaluate(CUT) == [False, DEEP]
+    assert await spills(tab.page) == []
     await tab.turn_to("/inbox")
     row = tab.page.locator(".inbox-row .is-path")
     await expect(row).to_have_text(DEEP)
@@ -168,3 +191,30 @@ async def test_letters_after_an_at_sign_find_files_of_the_whole_project(
         await tab.page.keyboard.press("Enter")
         await expect(message).to_have_value("Look at @lantern/upload/parts.py ")
         assert tab.errors == []
+
+
+@SIZES
+@pytest.mark.row("C4", "X13")
+async def test_the_menu_of_a_session_says_its_agent_model_start_and_id(
+    hub: RunningHub, browser: Browser, size: Any
+) -> None:
+    started = SessionStarted("scripted", "stream_json", "/code/lantern", "ana", model="opus-9")
+    await hub.store.append(Batch("s1", 1, "2026-03-05T14:05:00.000Z", [started, SessionReady("abc")]))
+    tab = await open_tab(
+        browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size, timezone_id="UTC"
+    )
+    facts = ["Scripted · opus-9", "Started by ana on Mar 5, 14:05", "s1"]
+    about = tab.page.locator(".menu .menu__about p")
+    more = tab.page.get_by_role("button", name="More", exact=True)
+    await (more.tap() if size is PHONE else more.click())
+    await expect(about).to_have_text(facts)
+    await about.last.scroll_into_view_if_needed()
+    await expect(about.last).to_be_in_viewport()
+    assert await serious(tab) == []
+    await tab.page.keyboard.press("Escape")
+    if size is not PHONE:
+        row = tab.page.locator(".session-row-wrap[data-key=s1]").first
+        await row.hover()
+        await row.get_by_role("button", name="More for").click()
+        await expect(about).to_have_text(facts)
+    assert tab.errors == []

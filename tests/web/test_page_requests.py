@@ -292,7 +292,7 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         await expect(field).to_have_value("30")
         await field.fill("90")
         await field.press("Enter")
-        await expect(idle).to_contain_text("2 h")
+        await expect(idle).to_contain_text("1 h 30 min")
         assert hub.services.limits.now.idle_seconds == 5400
         assert await serious(tab) == []
         await idle.get_by_role("button", name="Go back to 30 min").click()

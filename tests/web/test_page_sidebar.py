@@ -88,7 +88,7 @@ async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> N
     about = await row.get_attribute("title") or ""
     assert "Remote" not in about
     # C4: and its model where it has one, when it was started, its id
-    assert re.search(rf"started \d\d:\d\d · {session}$", about, re.MULTILINE)
+    assert re.search(rf"started at \d\d:\d\d · {session}$", about, re.MULTILINE)
     await expect(page.get_by_role("region", name="ant")).to_contain_text("No sessions here yet.")
     # TC-1.4a: folded away
     await page.get_by_role("button", name="zebra 1").click()

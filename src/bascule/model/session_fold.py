@@ -66,6 +66,7 @@ from bascule.model.records import Pending, RequestRecord, RequestState, SessionR
 from bascule.model.request_fold import opened_request, settle
 from bascule.model.spending_fold import count_turn, count_usage
 from bascule.model.titles import title_from
+from bascule.model.working_time import count_working_time
 
 # Most of a log is these, and they change nothing of a session but `seq` and `updated_at`.
 NoRecordChange = (
@@ -157,6 +158,7 @@ class SessionFold:
             return ()
         record.phase = step(record.phase, event)
         _advance_record(record, logged.at, event)
+        count_working_time(record, logged.at)
         if kind in CHANGES_PENDING:
             _advance_pending(self.pending, event)
             record.queued = len(self.pending.queue)

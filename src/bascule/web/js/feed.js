@@ -6,7 +6,7 @@
 import { ReconnectingSocket } from './reconnecting_socket.js';
 
 // The page is usable again within two seconds of a server that answers, however long it was gone.
-const LADDER = { first: 500, longest: 1200 };
+export const LADDER = { first: 500, longest: 1200 };
 const PING_EVERY = 10_000;
 const SILENT_AFTER = 25_000;
 

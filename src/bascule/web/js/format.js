@@ -33,6 +33,22 @@ export function waited(ms) {
 }
 
 /**
+ * A limit, exactly as it is set: "30 min", "1 h 30 min". Rounded, it would promise time that nobody has.
+ * @param {number} seconds
+ */
+export function limitTime(seconds) {
+  const hours = Math.floor(seconds / 3600);
+  const [days, rest] = hours < 48 ? [0, hours] : [Math.floor(hours / 24), hours % 24];
+  const parts = [
+    days && `${days} days`,
+    rest && `${rest} h`,
+    Math.floor(seconds / 60) % 60 && `${Math.floor(seconds / 60) % 60} min`,
+    seconds % 60 && `${seconds % 60} s`,
+  ];
+  return parts.filter(Boolean).join(' ') || '0 s';
+}
+
+/**
  * The age of a session, as short as can be.
  * @param {string} at
  * @param {number} now

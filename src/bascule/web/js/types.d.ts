@@ -474,6 +474,8 @@ export interface SessionRecord {
   started_seq: number;
   spawned: boolean;
   open_requests: number;
+  worked_ms: number;
+  working_since: string;
   queued: number;
   held: number;
   turns: number;
@@ -1713,6 +1715,8 @@ export interface SessionView {
   started_seq: number;
   spawned: boolean;
   open_requests: number;
+  worked_ms: number;
+  working_since: string;
   queued: number;
   held: number;
   turns: number;
@@ -2611,6 +2615,8 @@ export type WireSessionView = Sparse<
   | 'started_seq'
   | 'spawned'
   | 'open_requests'
+  | 'worked_ms'
+  | 'working_since'
   | 'queued'
   | 'held'
   | 'turns'

@@ -104,6 +104,7 @@ const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disab
 const WRITTEN = 'p, li, td, th, h1, h2, h3, h4, h5, h6, blockquote, summary, ul, ol';
 const MAX_MARKDOWN = 200_000;
 const MAX_MARKS = 3000; // the parser's time grows with their square
+const FAR = /^https?:\/\//i;
 export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /**
@@ -128,7 +129,7 @@ export function markdown(text, ask) {
     else element.removeAttribute('class');
   }
   for (const element of fragment.querySelectorAll(WRITTEN)) element.setAttribute('dir', 'auto');
-  for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image));
+  for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image, ask));
   for (const link of fragment.querySelectorAll('a')) tameLink(link, ask);
   for (const box of fragment.querySelectorAll('input')) {
     if (box.getAttribute('type') !== 'checkbox') box.remove();
@@ -184,15 +185,20 @@ function purified(text) {
 }
 
 /**
- * Pictures from elsewhere would tell elsewhere that somebody looks: they become words.
+ * Pictures from elsewhere would tell elsewhere that somebody looks: they become words, and a press shows the address
+ * with a way to open it. One in a link opens what the link does.
  * @param {HTMLImageElement} image
+ * @param {{link: (href: string) => void}} ask
  */
-function picture(image) {
+function picture(image, ask) {
   const alt = image.getAttribute('alt') || 'Picture';
   const source = image.getAttribute('src') ?? '';
   const inside = /^data:(image\/[a-z]+);base64,[A-Za-z0-9+/=\s]+$/.exec(source);
   if (inside && PICTURE.test(inside[1])) return h('img', { class: 'picture', alt, src: source });
-  return h('span', { class: 'is-far', title: source }, `[${alt}${hostOf(source)}]`);
+  const words = `[${alt}${hostOf(source)}]`;
+  const isInLink = FAR.test(image.closest('a')?.getAttribute('href') ?? '');
+  if (!FAR.test(source) || isInLink) return h('span', { class: 'is-far', title: source }, words);
+  return h('button', { type: 'button', class: 'is-far', title: source, onclick: () => ask.link(source) }, words);
 }
 
 /**
@@ -210,7 +216,7 @@ function hostOf(source) {
  */
 function tameLink(link, ask) {
   const href = link.getAttribute('href') ?? '';
-  if (!/^https?:\/\//i.test(href)) {
+  if (!FAR.test(href)) {
     link.replaceWith(...link.childNodes);
     return;
   }

@@ -185,6 +185,8 @@ export const filledRecord = (record) => ({
   mode: null,
   permission_mode: 'relay',
   open_requests: 0,
+  worked_ms: 0,
+  working_since: '',
   queued: 0,
   turns: 0,
   cost_usd: null,

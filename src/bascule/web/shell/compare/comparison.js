@@ -44,16 +44,16 @@ export const liveContestants = (state, one) =>
   });
 
 /**
- * How long a session has worked.
+ * How long a session has worked: nobody works while it waits for an answer or for the next message.
  * @param {import('../state.js').SessionRecord} session
  * @param {number} now
  */
 export function timeWords(session, now) {
-  if (!session?.created_at) return '–';
-  // Nobody works while it waits for an answer.
-  if (session.open_requests) return 'waiting for you';
-  const ms = (isWorking(session) ? now : Date.parse(session.updated_at)) - Date.parse(session.created_at);
-  return `${duration(Math.max(0, ms))}${isWorking(session) ? ' so far' : ''}`;
+  const since = session?.working_since;
+  if (!session?.worked_ms && !since) return '–';
+  const ms = session.worked_ms + (since ? Math.max(0, now - Date.parse(since)) : 0);
+  const how = session.open_requests ? ', waiting' : isWorking(session) ? ' so far' : '';
+  return `${duration(ms)}${how}`;
 }
 
 /**

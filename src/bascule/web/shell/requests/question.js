@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { count, waited } from '../../js/format.js';
+import { count, limitTime, waited } from '../../js/format.js';
 import { header } from './card_header.js';
 import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
@@ -80,7 +80,7 @@ export function questionCard(app, state, ask, turn) {
 const waitedFor = (ask) => Date.now() - Date.parse(ask.opened_at);
 
 /** @param {State} state */
-const limitOf = (state) => (state.me?.waits?.question ?? 0) * 1000;
+const limitOf = (state) => state.me?.waits?.question ?? 0;
 
 /**
  * @param {State} state
@@ -94,7 +94,7 @@ const lateNote = (state, ask, agent) =>
     { class: 'warn late', role: 'status' },
     icon('clock', 14),
     `${agent} has waited for ${waited(waitedFor(ask))} and can’t continue until you answer.` +
-      (limitOf(state) ? ` After ${waited(limitOf(state))} it continues without one.` : ''),
+      (limitOf(state) ? ` After ${limitTime(limitOf(state))} it continues without one.` : ''),
   );
 
 /**
@@ -110,7 +110,7 @@ function hint(state, ask, turn) {
     return `${done} of ${questions.length} answered`;
   }
   return limitOf(state) && waitedFor(ask) <= LONG
-    ? `After ${waited(limitOf(state))} without an answer the agent continues without it`
+    ? `After ${limitTime(limitOf(state))} without an answer the agent continues without it`
     : '';
 }
 

@@ -1,7 +1,7 @@
 /** What became of a request, shown a moment in its place; and the note for those who only read along. */
 
 import { h } from '../../js/dom.js';
-import { clockTime, waited } from '../../js/format.js';
+import { clockTime, limitTime } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { deviceName } from '../machines.js';
 import { agentTitle, nameOf } from '../sessions.js';
@@ -56,7 +56,7 @@ function withdrawnWords(reason) {
  */
 function timeoutWords(state, ask) {
   const limit = state.me?.waits?.[ask.kind] ?? 0;
-  const silent = limit ? `for ${waited(limit * 1000)}` : 'in time';
+  const silent = limit ? `for ${limitTime(limit)}` : 'in time';
   return [
     'clock',
     `No answer ${silent}, so it was ${ask.kind === 'question' ? 'given up' : 'denied'}.`,

@@ -1,15 +1,14 @@
 /** What can be done with a session as a whole, as a menu of its bar. */
 
-import { h } from '../../js/dom.js';
-import { clockTime } from '../../js/format.js';
 import { resume } from '../making_room.js';
 import { keyNote, menu } from '../parts.js';
 import { pinChoice } from '../sidebar/rows.js';
 import { muteChoice } from '../notifying.js';
-import { isOver, nameOf } from '../sessions.js';
+import { isOver } from '../sessions.js';
 import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
 import { desktopChoices } from '../terminal/desktop.js';
+import { aboutSession } from './about.js';
 import { confirmEnd } from './confirm.js';
 import { FORMATS, exportSession, printSession } from './exporting.js';
 import { shareSession } from './sharing.js';
@@ -65,12 +64,7 @@ export function openSessionMenu(app, anchor, id, find) {
       ...exportChoices(app, id),
       ...(mayAct(state, id) ? actChoices(app, session) : []),
     ],
-    h(
-      'p',
-      { class: 'caption' },
-      `Started ${session.created_by ? `by ${nameOf(state, session.created_by, 'you')} ` : ''}` +
-        `at ${clockTime(session.created_at)}`,
-    ),
+    aboutSession(state, session),
   );
 }
 

@@ -5,7 +5,7 @@ import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { fieldsOf } from '../../js/json.js';
 import { visible } from '../../js/visible.js';
-import { sizeWords, waited } from '../../js/format.js';
+import { limitTime, sizeWords } from '../../js/format.js';
 import { several } from '../machines.js';
 import { limitField, setLimit } from './limit_field.js';
 import { isHere, machinePicker, pickedDevice } from './machine_picker.js';
@@ -17,7 +17,7 @@ import { partHead, problem } from './parts.js';
 
 /** @type {Record<string, (n: number) => string>} */
 const SAY = {
-  time: (seconds) => (seconds > 0 ? waited(seconds * 1000) : 'no limit'),
+  time: (seconds) => (seconds > 0 ? limitTime(seconds) : 'no limit'),
   number: (n) => (n > 0 ? String(n) : 'no limit'),
   money: (n) => (n > 0 ? `$${(n / 100).toFixed(2)}` : 'no limit'),
   bytes: (n) => (n > 0 ? sizeWords(n) : 'no limit'),

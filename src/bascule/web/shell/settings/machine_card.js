@@ -1,7 +1,7 @@
 /** One machine in the settings: what it has, what it does, and what can be done with it. */
 
 import { h } from '../../js/dom.js';
-import { count, waited } from '../../js/format.js';
+import { count, limitTime, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { askCard } from '../ask_card.js';
@@ -160,8 +160,8 @@ function runningList(app, state, device) {
 function limitWords({ sessions = 0, session_seconds: longest = 0, idle_seconds: idle = 0 }) {
   const words = [
     sessions > 0 ? `${count(sessions, 'agent')} at once` : 'any number of agents at once',
-    longest > 0 && `a session lasts ${waited(longest * 1000)} at most`,
-    idle > 0 && `${waited(idle * 1000)} without a message`,
+    longest > 0 && `a session lasts ${limitTime(longest)} at most`,
+    idle > 0 && `${limitTime(idle)} without a message`,
   ];
   return words.filter(Boolean).join(', ');
 }

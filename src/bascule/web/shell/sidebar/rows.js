@@ -2,11 +2,12 @@
 
 import { h, iconButton } from '../../js/dom.js';
 import { plusMinus } from '../../js/lines.js';
-import { age, clockTime, count } from '../../js/format.js';
+import { age, count } from '../../js/format.js';
+import { aboutSession, startedWhen, whoWorks } from '../session/about.js';
 import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, keyNote, menu } from '../parts.js';
 import { machineTag } from '../machines.js';
-import { agentTitle, isOver, marksOf, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { isOver, marksOf, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { muteChoice } from '../notifying.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
 
@@ -100,12 +101,7 @@ const machineLabel = (name) =>
  * @param {SessionRecord} session
  */
 const aboutRow = (state, session) =>
-  [
-    agentTitle(state, session.agent),
-    modelName(state, session),
-    session.created_at && `started ${clockTime(session.created_at)}`,
-    session.session_id,
-  ]
+  [whoWorks(state, session), session.created_at && `started ${startedWhen(session, Date.now())}`, session.session_id]
     .filter(Boolean)
     .join(' · ');
 
@@ -118,7 +114,7 @@ const aboutRow = (state, session) =>
 function rowMenu(app, anchor, session, again) {
   const id = session.session_id;
   const over = isOver(session);
-  menu(anchor, [
+  const choices = [
     pinChoice(app, id),
     ...muteChoice(app, id),
     { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => rename(id, again) },
@@ -147,7 +143,8 @@ function rowMenu(app, anchor, session, again) {
             },
           },
         ]),
-  ]);
+  ];
+  menu(anchor, choices, aboutSession(app.store.get(), session));
 }
 
 /**
