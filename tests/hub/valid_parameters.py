@@ -1,6 +1,6 @@
 """Makes the least that each operation accepts, from the types of its parameters.
 
-Made rather than written down, so that a new operation, or a new required field of an old one, is called as well.
+Made rather than written down, so that a new operation, or a new required field of an old one, is called, too.
 """
 
 import re

@@ -2,8 +2,8 @@
 
 An epoch names the history that numbers are of: that of this hub's store, or, of a session whose log was begun
 again in it, one that is made of both. On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone,
-which is then of the present epoch. Ids that a stream sends are tagged with epoch and session together, so that
-one of another session is noticed; a caller that names the epoch alone is believed.
+which is then of the present epoch. Ids that a stream sends are tagged with epoch and session together, so
+that one of another session is noticed; a caller that names the epoch alone is believed.
 """
 
 import re
