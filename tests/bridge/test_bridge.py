@@ -238,6 +238,7 @@ def test_a_look_up_that_hangs_is_given_up_and_the_fallback_taken(
         answers.wait(PATIENCE)
         return FoundProgram("/bin/codex")
 
+    assert base.SEARCH_SECONDS == 5
     monkeypatch.setattr(base, "locate", hangs)
     monkeypatch.setattr(base, "SEARCH_SECONDS", 0.01)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 from tests.live import LiveServer
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, within
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, said, tell
 
@@ -31,8 +31,10 @@ async def test_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
     page, banner, card = tab.page, tab.page.locator(".banner"), tab.page.locator(".away.card")
     await tab.says("I have thought")
     await expect(page.locator(".pill")).to_have_text("Ready")
-    await server.kill()
-    # Said at once, with the count of tries; the transcript stays. The first try is made at once, too.
+    with within(1):
+        await server.kill()
+        await tab.told("Trying again")
+    # With the count of tries; the transcript stays. The first try is made at once, too.
     await tab.told("Trying again, second time")
     await page.get_by_role("button", name="Try now").click()
     await tab.told("Trying again, third time")
