@@ -108,7 +108,7 @@ async def asking(server: LiveServer, words: str) -> str:
     return session
 
 
-def commands(waiting: str, gone: str, request: str, prompt: str, folder: str) -> list[tuple[str, ...]]:
+def commands(waiting: str, gone: str, request: str, folder: str) -> list[tuple[str, ...]]:
     """Every command that can show what an agent or a stranger wrote, with the poison where it takes words."""
     return [
         ("sessions", "list"),
@@ -148,7 +148,7 @@ def commands(waiting: str, gone: str, request: str, prompt: str, folder: str) ->
         ("prompts", "list"),
         ("prompts", "list", "--json"),
         ("prompts", "list", POISON),
-        ("prompts", "show", prompt),
+        ("prompts", "show", "poison"),
         ("prompts", "show", POISON),
         ("prompts", "import", folder),
         ("prompts", "export", folder),
@@ -209,7 +209,7 @@ def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iter
 @pytest.mark.row("S59")
 def test_every_command_is_played_here_or_says_why_not():
     known = set(leaves(build_parser()))
-    played = {leaf for leaf in known for words in commands("", "", "", "", "") if words[: len(leaf)] == leaf}
+    played = {leaf for leaf in known for words in commands("", "", "", "") if words[: len(leaf)] == leaf}
     assert not played & NOT_PLAYED.keys()
     assert played | NOT_PLAYED.keys() == known
 
@@ -232,15 +232,18 @@ async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(serve
 
     sent = await server.post(f"/api/sessions/{waiting}/send", text=POISON)  # it waits behind the request
     assert sent.status_code == 200, sent.text
-    content = {"title": "poison", "tags": [], "delta": {"ops": [{"insert": f"{POISON}\n"}]}}
-    kept = await server.post("/api/prompts", content=content)
-    assert kept.status_code == 200, kept.text
     (folder := server.work / "prompts").mkdir()
+    (folder / "poison.md").write_text(f"{POISON}\n")
     (folder / f"{POISON}.md".replace("/", "")).write_text(f"---\ntitle: {POISON}\n---\n{POISON}\n")
+    _, told = await on_terminal(server, "prompts", "import", str(folder))
+    assert "poison.md" in told
+    assert_harmless(("prompts", "import"), told)
 
     prose = {"show", "run"}
-    played = commands(waiting, gone, asked.request_id, kept.json()["id"], str(folder))
-    seen = ""
+    must_show = {("sessions", "list"), ("sessions", "show", waiting), ("sessions", "queue", waiting)}
+    must_show |= {("prompts", "list"), ("prompts", "show", "poison"), ("audit", "list")}
+    played = commands(waiting, gone, asked.request_id, str(folder))
+    seen = told
     gate = asyncio.Semaphore(3)
 
     async def printed(words: tuple[str, ...]) -> str:
@@ -256,6 +259,8 @@ async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(serve
             for line in said.splitlines():
                 if line.startswith(("{", "[")):
                     json.loads(line)
+        if words in must_show:
+            assert "]52;c;" in said, (words, said)
     assert seen.count("curl evil") > 20  # it was there to be shown, and was
 
 
