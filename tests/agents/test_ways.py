@@ -129,6 +129,7 @@ async def test_a_look_up_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pyt
         answers.wait()
         return FoundProgram("/bin/codex")
 
+    assert launching.SEARCH_SECONDS == 5
     monkeypatch.setattr(launching, "locate", hangs)
     monkeypatch.setattr(launching, "SEARCH_SECONDS", 0.01)
     try:

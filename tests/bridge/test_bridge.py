@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from tests.waiting import PATIENCE
 
 from bascule.agents.catalogue import Catalogue, parse
+from bascule.agents.spec import FoundProgram
 from bascule.bridge import (
     AgentBridge,
     AiderBridge,
@@ -29,6 +31,7 @@ from bascule.bridge import (
     SessionExists,
     StartOptions,
     TerminalBridge,
+    base,
 )
 
 pytestmark = pytest.mark.anyio
@@ -223,6 +226,27 @@ def test_without_the_program_its_plain_name_is_the_fallback(
     found.write_text("#!/bin/sh\n")
     found.chmod(0o700)
     assert made.is_available()
+
+
+@pytest.mark.row("P2")
+def test_a_look_up_that_hangs_is_given_up_and_the_fallback_taken(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    answers = threading.Event()
+
+    def hangs(*_: object) -> FoundProgram:
+        answers.wait(PATIENCE)
+        return FoundProgram("/bin/codex")
+
+    assert base.SEARCH_SECONDS == 5
+    monkeypatch.setattr(base, "locate", hangs)
+    monkeypatch.setattr(base, "SEARCH_SECONDS", 0.01)
+    try:
+        made = CodexBridge(short_dir, environ={})
+        assert made.command == "codex"
+        assert not made.is_available()
+    finally:
+        answers.set()
 
 
 @pytest.mark.row("P2")

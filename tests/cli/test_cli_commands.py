@@ -471,3 +471,20 @@ def test_a_read_only_folder_is_noticed_before_anything_is_opened(
     )  # as on a read-only disk; root may write anywhere else
     with pytest.raises(UnsafeFolder, match="can't be written to"):
         prepare(tmp_path)
+
+
+@pytest.mark.row("F11")
+async def test_a_state_folder_that_is_read_only_is_told_in_one_line(tmp_path: Path):
+    prepare(data := tmp_path / "data")
+    data.chmod(0o500)
+    if os.access(data, os.W_OK):
+        pytest.skip("this user writes into a folder of mode 0500, as root does")
+    try:
+        before = sorted(data.rglob("*"))
+        done = await bascule(tmp_path / "home", "up", "--no-open", "--port", "0", "--data", str(data))
+        assert done.code == 1, done
+        assert len(done.err.splitlines()) == 1, done.err
+        assert f"{data} can't be written to" in done.err
+        assert sorted(data.rglob("*")) == before
+    finally:
+        data.chmod(0o700)

@@ -130,6 +130,16 @@ async def killed(talk: Talk, agent: Candidate) -> None:
     holds(wanted in shown.replace("\n", " "), f"the answer is not whole: {shown[-200:]!r}")
 
 
+async def failing(talk: Talk, agent: Candidate) -> None:
+    """A model that refuses the key makes a failed turn that says why, and the session goes on."""
+    await talk.open("::error 401")
+    ended = await talk.turn_ends("error")
+    holds((ended.message or "").strip(), f"the turn failed without a word: {ended}")
+    await talk.send("::text Still here.")
+    await talk.text("Still here.")
+    await talk.turn_ends()
+
+
 ANY = {
     "text": text,
     "tool, allowed": allow,
@@ -139,4 +149,5 @@ ANY = {
     "cancel while asking": cancel_asking,
     "resume": resume,
     "server killed mid-answer": killed,
+    "model fails": failing,
 }

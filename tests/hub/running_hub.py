@@ -143,7 +143,7 @@ async def until(done: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def ask(socket: ClientConnection, kind: str, number: int = 1, **fields: Any) -> dict[str, Any]:
+async def ask(socket: ClientConnection, kind: str, number: int = 1, /, **fields: Any) -> dict[str, Any]:
     """Send one message and wait for its answer, letting pushes pass by."""
     await socket.send(msgspec.json.encode({"id": number, "type": kind, **fields}).decode())
     return await answer(socket, number)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.hub.running_hub import RunningHub, answer, ask, until
 
-from bascule.hub.live.positions import Position, epoch_of, position_of
+from bascule.hub.live.positions import Position, epoch_of, position_of, session_tag
 from bascule.model.errors import InvalidInput
 
 pytestmark = pytest.mark.anyio
@@ -32,13 +32,13 @@ OTHER = "0123456789abcdef"
 
 @contextlib.asynccontextmanager
 async def reading(
-    hub: RunningHub, *, last: str | None = None, after: str | None = None
+    hub: RunningHub, session: str = "s1", *, last: str | None = None, after: str | None = None
 ) -> AsyncIterator[httpx.Response]:
     headers = {} if last is None else {b"last-event-id": last.encode("latin-1")}
     query = {} if after is None else {"after": after}
     async with (
         hub.client(hub.tokens["viewer"]) as client,
-        client.stream("GET", "/api/sessions/s1/stream", headers=headers, params=query) as stream,
+        client.stream("GET", f"/api/sessions/{session}/stream", headers=headers, params=query) as stream,
     ):
         yield stream
 
@@ -96,30 +96,54 @@ async def test_a_position_that_is_not_in_the_log_gets_one_resync_and_then_the_lo
         lines = await lines_until(stream, "two")
     assert [line for line in lines if line.startswith("event: resync")] == ["event: resync"]
     at = lines.index("event: resync")
-    assert lines[at - 1] == f"id: 0-{hub.store.epoch}"
+    tag = session_tag(hub.store.epoch, "s1")
+    assert lines[at - 1] == f"id: 0-{tag}"
     told = msgspec.json.decode(lines[at + 1].removeprefix("data: "))
     assert (told["reason"], told["after"], told["epoch"]) == (reason, 0, hub.store.epoch)
     numbers = [line for line in lines if line.startswith("id:")][1:]
-    assert numbers == [f"id: {n}-{hub.store.epoch}" for n in (1, 2, 3)]
+    assert numbers == [f"id: {n}-{tag}" for n in (1, 2, 3)]
 
 
 @pytest.mark.row("REL-05")
 async def test_what_a_browser_sends_after_a_resync_is_not_answered_by_another(hub: RunningHub) -> None:
     await hub.session("s1")
     await hub.say("s1", "one")
-    async with reading(hub, last=f"0-{hub.store.epoch}") as stream:
+    async with reading(hub, last=f"0-{session_tag(hub.store.epoch, 's1')}") as stream:
         lines = await lines_until(stream, "one")
     assert not [line for line in lines if "resync" in line]
 
 
 @pytest.mark.row("REL-05")
-@pytest.mark.parametrize("place", ["2", "2-EPOCH", None])
+async def test_the_id_of_another_session_skips_nothing(hub: RunningHub) -> None:
+    for session in ("s1", "s2"):
+        await hub.session(session)
+        await hub.say(session, "one", "two")
+    async with reading(hub) as stream:
+        lines = await lines_until(stream, "two")
+    ids = [line.removeprefix("id: ") for line in lines if line.startswith("id: ")]
+    async with reading(hub, last=ids[1]) as stream:
+        assert "resync" not in " ".join(await lines_until(stream, "two"))
+    async with reading(hub, "s2", last=ids[1]) as stream:
+        lines = await lines_until(stream, "two")
+    assert lines.count("event: resync") == 1
+    assert [line for line in lines if "one" in line]
+    async with hub.socket() as socket:
+        place = {"sessionId": "s2", "after": ids[1]}
+        await socket.send(msgspec.json.encode({"id": 1, "type": "session:subscribe", **place}).decode())
+        push = msgspec.json.decode(await socket.recv())
+        assert (push["type"], push["reason"]) == ("resync", "replaced")
+        assert "of another session" in push["message"]
+
+
+@pytest.mark.row("REL-05")
+@pytest.mark.parametrize("place", ["2", "2-EPOCH", "2-TAG", None])
 async def test_a_valid_position_or_none_is_served_without_a_resync(
     hub: RunningHub, place: str | None
 ) -> None:
     await hub.session("s1")
     await hub.say("s1", "one", "two")
-    last = place.replace("EPOCH", hub.store.epoch) if place else None
+    epoch = hub.store.epoch
+    last = place.replace("EPOCH", epoch).replace("TAG", session_tag(epoch, "s1")) if place else None
     async with reading(hub, last=last) as stream:
         lines = await lines_until(stream, "two")
     numbers = [int(line[4:].partition("-")[0]) for line in lines if line.startswith("id: ")]
@@ -161,7 +185,16 @@ def test_each_beginning_of_a_log_is_an_epoch_of_its_own_that_a_position_can_name
     assert len(set(epochs)) == 3
     for epoch in epochs:
         assert position_of(f"7-{epoch}", "after") == Position(7, epoch)
-        assert Position(7, epoch).lost(epochs[1], 9) == (None if epoch == epochs[1] else "replaced")
+        assert Position(7, epoch).lost(epochs[1], "s1", 9) == (None if epoch == epochs[1] else "replaced")
+
+
+def test_a_tag_is_of_one_session_in_one_epoch() -> None:
+    tag = session_tag(OTHER, "s1")
+    assert position_of(f"7-{tag}", "after") == Position(7, tag)
+    assert Position(7, tag).lost(OTHER, "s1", 9) is None
+    assert Position(7, tag).lost(OTHER, "s2", 9) == "replaced"
+    assert Position(7, tag).lost(epoch_of(OTHER, 1), "s1", 9) == "replaced"
+    assert Position(7, tag).lost(OTHER, "s1", 6) == "ahead"
 
 
 def test_positions_are_read_strictly() -> None:

@@ -12,6 +12,7 @@ from tests.hub.running_hub import RunningHub, rest_of, running_hub, until
 from tests.waiting import PATIENCE, within
 
 from bascule.hub.live import sse
+from bascule.hub.live.positions import session_tag
 from bascule.hub.wire.connection_limits import WireLimits
 
 pytestmark = pytest.mark.anyio
@@ -47,8 +48,8 @@ async def test_a_stream_begins_with_the_status_then_sends_past_and_live_events(h
                 break
     assert lines[:2] == ["retry: 1000", ""]
     assert lines[2:4] == ["event: session_status", 'data: {"status":"starting"}']
-    epoch = hub.store.epoch
-    assert [line for line in lines if line.startswith("id:")] == [f"id: {n}-{epoch}" for n in (1, 2, 3)]
+    tag = session_tag(hub.store.epoch, "s1")
+    assert [line for line in lines if line.startswith("id:")] == [f"id: {n}-{tag}" for n in (1, 2, 3)]
     assert lines[-2:] == ["event: assistant_text", 'data: {"text":"new"}']
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.hub.running_hub import RunningHub, ask, raw_exchange, status_of
 from tests.hub.scripted_device import append
+from tests.hub.valid_parameters import message_of, parameters_of, path_of
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -17,11 +18,14 @@ from websockets.exceptions import InvalidStatus
 from bascule.hub.api.operation import Operation
 from bascule.hub.operation_table import operation_table
 from bascule.model.events import SessionStarted
+from bascule.store.grants import Grant
 
 pytestmark = pytest.mark.anyio
 
 ROWS = operation_table().routes
 HTTP = [row for row in ROWS if row.method != "WS"]
+SOCKETS = [row for row in ROWS if row.method == "WS"]
+MESSAGES = operation_table().messages
 INSIDE = "canary-of-the-inside"
 FAULT = re.compile(r"fault ([0-9a-f]{8})")
 
@@ -70,30 +74,58 @@ async def test_every_handler_that_fails_answers_with_an_id_from_the_log(
     hub: RunningHub, caplog: pytest.LogCaptureFixture
 ) -> None:
     await hub.session("s1")
-    told: set[str] = set()
+    told: list[str] = []
     with broken(hub):
         async with hub.client(hub.tokens["owner"]) as client:
             for row in HTTP:
-                path = re.sub(r"\{\w+\}", "s1", row.path)
-                answer = await client.request(row.method, path, json=None if row.body else {})
-                if answer.status_code == 400:  # its body is looked at first
-                    continue
-                assert answer.status_code == 500, (row.path, answer.text)
+                given = parameters_of(row)
+                sent = {"params": given} if row.method == "GET" else {"json": given}
+                answer = await client.request(row.method, path_of(row), **sent)
+                assert answer.status_code == 500, (row.method, row.path, answer.text)
                 error = answer.json()["error"]
                 assert set(error) == {"code", "message", "fault"}
                 assert error["code"] == "INTERNAL_ERROR"
-                told.add(fault_in(error["message"]))
-        for path in ("/ws", "/ws/terminal/s1"):
-            headers = {"authorization": f"Bearer {hub.tokens['owner']}"}
+                told.append(fault_in(error["message"]))
+                assert error["fault"] == told[-1]
+    assert len(set(told)) == len(HTTP)
+    assert set(told) == logged_faults(caplog)
+
+
+@pytest.mark.row("S62", "X6")
+async def test_every_socket_that_fails_to_open_is_refused_with_an_id_from_the_log(
+    hub: RunningHub, caplog: pytest.LogCaptureFixture
+) -> None:
+    await hub.session("s1")
+    await hub.trust("daemon", "daemon", device="device-2")
+    key = "the key that nodes show each other"
+    hub.grants.admit(key, Grant("node", "another node", "node", "ephemeral", 0.0))
+    told: list[str] = []
+    with broken(hub):
+        for row in SOCKETS:
+            token = {**hub.tokens, "node": key}.get(row.need, hub.tokens["owner"])
             with pytest.raises(InvalidStatus) as refused:
-                async with connect(
-                    f"ws://127.0.0.1:{hub.port}{path}", additional_headers=headers, proxy=None
-                ):
+                async with hub.socket(token, path_of(row)):
                     pass
-            assert refused.value.response.status_code == 500
-            told.add(fault_in((refused.value.response.body or b"").decode()))
-    assert len(told) > 30
-    assert told == logged_faults(caplog)
+            assert refused.value.response.status_code == 500, row.path
+            told.append(fault_in((refused.value.response.body or b"").decode()))
+    assert len(set(told)) == len(SOCKETS) == len(ROWS) - len(HTTP)
+    assert set(told) == logged_faults(caplog)
+
+
+@pytest.mark.row("S62", "X6")
+async def test_every_message_whose_handler_fails_is_answered_with_an_id_from_the_log(
+    hub: RunningHub, caplog: pytest.LogCaptureFixture
+) -> None:
+    await hub.session("s1")
+    told: list[str] = []
+    async with hub.socket() as socket:
+        with broken(hub):
+            for number, (name, operation) in enumerate(MESSAGES.items()):
+                error = (await ask(socket, name, number, **message_of(operation)))["error"]
+                assert error["code"] == "INTERNAL_ERROR", (name, error)
+                told.append(fault_in(error["message"]))
+    assert len(set(told)) == len(MESSAGES)
+    assert set(told) == logged_faults(caplog)
 
 
 @pytest.mark.row("S62")

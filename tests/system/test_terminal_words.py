@@ -1,5 +1,6 @@
 """What an agent says, printed by every command on a real terminal: never raw, never a command of its own."""
 
+import argparse
 import asyncio
 import json
 import os
@@ -7,13 +8,14 @@ import pty
 import re
 import shlex
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 
+from bascule.cli import build_parser
 from bascule.commands.attach import RESTORE
 from bascule.model.events import PermissionAnswered, PermissionRequested, QuestionAsked, SessionEnded
 
@@ -106,6 +108,112 @@ async def asking(server: LiveServer, words: str) -> str:
     return session
 
 
+def commands(waiting: str, gone: str, request: str, folder: str) -> list[tuple[str, ...]]:
+    """Every command that can show what an agent or a stranger wrote, with the poison where it takes words."""
+    return [
+        ("sessions", "list"),
+        ("sessions", "list", "--json"),
+        ("sessions", "list", "--archived"),
+        ("sessions", "show", waiting),
+        ("sessions", "show", gone),
+        ("sessions", "show", POISON),
+        ("sessions", "answer"),
+        ("sessions", "answer", waiting),
+        ("sessions", "answer", waiting, POISON),
+        ("sessions", "answer", waiting, request, "allow"),
+        ("sessions", "queue", waiting),
+        ("sessions", "queue", POISON),
+        ("sessions", "unlogged"),
+        ("sessions", "open-terminal", POISON),
+        ("sessions", "end", POISON),
+        ("attach", waiting),
+        ("attach", POISON),
+        ("export", "--cast", waiting),
+        ("export", "--cast", POISON),
+        ("rules", "list"),
+        ("rules", "list", "--json"),
+        ("rules", "remove", POISON),
+        ("rules", "add", "deny", "command", "--command", POISON),
+        ("rules", "try", "--request", POISON),
+        ("rules", "try", "deny", "command", "--command", POISON),
+        ("projects", "list"),
+        ("projects", "trust", f"/tmp/{POISON.replace('/', '')}"),
+        ("projects", "distrust", f"/tmp/{POISON.replace('/', '')}"),
+        ("trust", "list"),
+        ("trust", "generate", POISON),
+        ("trust", "revoke", POISON),
+        ("starts", "list"),
+        ("starts", "approve", POISON),
+        ("starts", "deny", POISON),
+        ("prompts", "list"),
+        ("prompts", "list", "--json"),
+        ("prompts", "list", POISON),
+        ("prompts", "show", "poison"),
+        ("prompts", "show", POISON),
+        ("prompts", "import", folder),
+        ("prompts", "export", folder),
+        ("feedback", "status"),
+        ("feedback", "on", "--dry-run"),
+        ("feedback", "off"),
+        ("audit", "list"),
+        ("audit", "export"),
+        ("audit", "verify"),
+        ("agents",),
+        ("doctor",),
+        ("daemon", "status"),
+        ("launch", "--cwd", f"/tmp/{POISON.replace('/', '')}", POISON),
+        ("open-link", POISON),
+        ("run", "--agent", POISON, "hello"),
+        ("run", "--resume", POISON, "hello"),
+        ("run", "--agent", "poisoner", "--json", "die"),
+        ("run", "--agent", "poisoner", "die"),
+    ]
+
+
+STARTS_OR_STOPS = "starts or stops a server; prints its own words"
+JOINS = "acts on another machine or on which hub this one belongs to; prints that machine's name only"
+NOT_PLAYED = {
+    ("up",): STARTS_OR_STOPS,
+    ("hub",): STARTS_OR_STOPS,
+    ("down",): STARTS_OR_STOPS,
+    ("bridge",): STARTS_OR_STOPS,
+    ("daemon", "start"): STARTS_OR_STOPS,
+    ("daemon", "stop"): STARTS_OR_STOPS,
+    ("service", "install"): "changes the services of the user who runs the tests",
+    ("service", "status"): "asks for the services of the user who runs the tests",
+    ("service", "uninstall"): "changes the services of the user who runs the tests",
+    ("sessions", "kill-all"): "would end the sessions that the others show; prints a number",
+    ("starts", "block"): "would block the starts of the others; prints a time",
+    ("starts", "unblock"): "prints one sentence of its own",
+    ("daemon", "pause"): "would pause the starts of the others; prints one sentence of its own",
+    ("daemon", "resume"): "prints one sentence of its own",
+    ("daemon", "join"): JOINS,
+    ("daemon", "leave"): JOINS,
+    ("daemon", "hub-may-widen"): JOINS,
+    ("daemon", "install"): JOINS,
+    ("daemon", "remove"): JOINS,
+    ("pair",): "waits for a person with a phone; prints a link of its own",
+    ("store", "copy"): "needs a PostgreSQL; prints numbers",
+}
+
+
+def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command that the parser knows."""
+    groups = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    if not groups:
+        yield words
+    for name, below in groups[0].choices.items() if groups else ():
+        yield from leaves(below, (*words, name))
+
+
+@pytest.mark.row("S59")
+def test_every_command_is_played_here_or_says_why_not():
+    known = set(leaves(build_parser()))
+    played = {leaf for leaf in known for words in commands("", "", "", "") if words[: len(leaf)] == leaf}
+    assert not played & NOT_PLAYED.keys()
+    assert played | NOT_PLAYED.keys() == known
+
+
 @pytest.mark.row("F2", "S59", "S44", "X6")
 async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(server: LiveServer):
     waiting = await asking(server, "ask")
@@ -122,56 +230,47 @@ async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(serve
     assert isinstance(asked, PermissionRequested)
     assert re.fullmatch(r"[\w.:-]{1,128}", asked.request_id, re.ASCII)
 
+    sent = await server.post(f"/api/sessions/{waiting}/send", text=POISON)  # it waits behind the request
+    assert sent.status_code == 200, sent.text
+    (folder := server.work / "prompts").mkdir()
+    (folder / "poison.md").write_text(f"{POISON}\n")
+    (folder / f"{POISON}.md".replace("/", "")).write_text(f"---\ntitle: {POISON}\n---\n{POISON}\n")
+    _, told = await on_terminal(server, "prompts", "import", str(folder))
+    assert "poison.md" in told
+    assert_harmless(("prompts", "import"), told)
+
     prose = {"show", "run"}
-    commands: list[tuple[str, ...]] = [
-        ("sessions", "list"),
-        ("sessions", "list", "--json"),
-        ("sessions", "list", "--archived"),
-        ("sessions", "show", waiting),
-        ("sessions", "show", gone),
-        ("sessions", "show", POISON),
-        ("sessions", "answer"),
-        ("sessions", "answer", waiting),
-        ("sessions", "answer", waiting, POISON),
-        ("sessions", "answer", waiting, asked.request_id, "allow"),
-        ("sessions", "end", POISON),
-        ("attach", waiting),
-        ("attach", POISON),
-        ("rules", "list"),
-        ("rules", "list", "--json"),
-        ("rules", "remove", POISON),
-        ("rules", "try", "--request", POISON),
-        ("rules", "try", "deny", "command", "--command", POISON),
-        ("projects", "list"),
-        ("projects", "trust", f"/tmp/{POISON.replace('/', '')}"),
-        ("trust", "list"),
-        ("trust", "revoke", POISON),
-        ("audit", "list"),
-        ("audit", "export"),
-        ("audit", "verify"),
-        ("agents",),
-        ("doctor",),
-        ("run", "--agent", POISON, "hello"),
-        ("run", "--resume", POISON, "hello"),
-        ("run", "--agent", "poisoner", "--json", "die"),
-        ("run", "--agent", "poisoner", "die"),
-    ]
-    seen = ""
+    must_show = {("sessions", "list"), ("sessions", "show", waiting), ("sessions", "queue", waiting)}
+    must_show |= {("prompts", "list"), ("prompts", "show", "poison"), ("audit", "list")}
+    played = commands(waiting, gone, asked.request_id, str(folder))
+    seen = told
     gate = asyncio.Semaphore(3)
 
     async def printed(words: tuple[str, ...]) -> str:
         async with gate:
             return (await on_terminal(server, *words))[1]
 
-    for words, said in zip(commands, await asyncio.gather(*map(printed, commands)), strict=True):
+    for words, said in zip(played, await asyncio.gather(*map(printed, played)), strict=True):
         assert said or words == ("projects", "list"), words
+        assert not said.startswith("usage:"), (words, said)
         assert_harmless(words, said, prose=bool(prose & set(words)))
         seen += said
         if "--json" in words or "export" in words:
             for line in said.splitlines():
                 if line.startswith(("{", "[")):
                     json.loads(line)
+        if words in must_show:
+            assert "]52;c;" in said, (words, said)
     assert seen.count("curl evil") > 20  # it was there to be shown, and was
+
+
+@pytest.mark.row("S59")
+async def test_a_line_of_10_mb_is_printed_whole_and_harmless(server: LiveServer):
+    code, said = await on_terminal(server, "run", "--agent", "poisoner", "long")
+    assert code == 0, said[-1000:]
+    assert_harmless(("run", "long"), said, prose=True)
+    assert said.count("curl evil") >= 2500
+    assert said.count("a" * 4000) == 2500
 
 
 @pytest.mark.row("S59")

@@ -80,3 +80,57 @@ async def test_attach_reports_input_that_was_refused(server: LiveServer) -> None
         tty.type(b"\x1d")
         assert await tty.ends() == 0
         assert tty.data.count(b"[bascule]") == 1
+
+
+WRITER = """
+import hashlib, os, sys, time
+seen = hashlib.sha256()
+os.write(1, b"<<" + b"<")
+while True:
+    last = os.path.exists("storm-is-over")
+    piece = os.urandom(2048).hex().encode()
+    seen.update(piece)
+    while piece:
+        piece = piece[os.write(1, piece):]
+    if last:
+        break
+    time.sleep(0.001)  # so that it lasts as long as the storm, and no more than that is written
+columns, rows = os.get_terminal_size(1)
+os.write(1, b">>" + b"> %d %d %s." % (columns, rows, seen.hexdigest().encode()))
+"""
+
+
+@pytest.mark.row("REL-36")
+async def test_500_resizes_while_output_flows_lose_no_byte(server: LiveServer) -> None:
+    (server.work / "writer.py").write_text(WRITER)
+    session = await terminal(server)
+    async with viewing(server, session, after=0, lag=0) as page:
+        await page.type("python3 writer.py\r")
+        await page.shows(b"<<<")
+        for number in range(500):
+            await page.line.resize(60 + number % 41, 20 + number % 23)
+        await page.line.resize(123, 45)
+        await page.until(lambda one: any((said.cols, said.rows) == (123, 45) for said in one.said))
+        (server.work / "storm-is-over").touch()
+        await page.until(lambda one: one.data.rstrip(b"\r\n$# ").endswith(b".") and b">>>" in one.data)
+        written, _, told = bytes(page.data).partition(b"<<<")[2].partition(b">>>")
+    sizes = {(said.cols, said.rows) for said in page.said if said.type == "size"}
+    assert len(sizes) > 100
+    assert told.split(b".")[0].decode() == f" 123 45 {hashlib.sha256(written).hexdigest()}"
+
+
+@pytest.mark.row("REL-36")
+async def test_1_mb_that_is_written_just_before_the_end_arrives_whole(server: LiveServer) -> None:
+    text = os.urandom(500_000).hex().encode()
+    (server.work / "last").write_bytes(text)
+    session = await terminal(server)
+    async with viewing(server, session, after=0, lag=0) as page:
+        await page.type("stty -echo; echo rea''dy; exec cat last\r")
+        ended = await page.hears("ended")
+        assert (ended.code, ended.reason) == (0, "exited")
+        await page.over()
+    async with viewing(server, session, after=0, lag=0) as late:
+        await late.over()
+    for one in (page, late):
+        last = bytes(one.data).partition(b"ready\r\n")[2]
+        assert hashlib.sha256(last).digest() == hashlib.sha256(text).digest()

@@ -111,39 +111,39 @@ def sse_message(name: str, data: bytes, place: bytes | None = None) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def sse_encoder(epoch: str) -> Encoder:
-    """Makes SSE of some rows, once for all who read the same session. Their ids are of this epoch.
+def sse_encoder(tag: str) -> Encoder:
+    """Makes SSE of some rows, once for all who read the same session. Their ids have its tag.
 
-    It is the same one for the same epoch, as deliveries keep what each encoder made.
+    It is the same one for the same tag, as deliveries keep what each encoder made.
     """
-    return lambda delivery: b"".join([_row_message(row.body, epoch) for row in delivery.rows])
+    return lambda delivery: b"".join([_row_message(row.body, tag) for row in delivery.rows])
 
 
-def resync_message(reason: Reason, epoch: str) -> bytes:
+def resync_message(reason: Reason, epoch: str, tag: str) -> bytes:
     """Tells a reader that it has to start over. Its id is a beginning, so that a browser that comes back
     by itself reads from there instead of getting the same again."""
     data = {"after": 0, "epoch": epoch, "reason": reason, "message": WORDS[reason]}
-    return sse_message("resync", encode(data), wire_id(0, epoch))
+    return sse_message("resync", encode(data), wire_id(0, tag))
 
 
-def _row_message(body: bytes, epoch: str) -> bytes:
+def _row_message(body: bytes, tag: str) -> bytes:
     try:
         logged = decode_logged(body)
     except ValidationError:
-        return _unknown_message(body, epoch)
+        return _unknown_message(body, tag)
     *before, last = logged.event.in_pieces() if isinstance(logged.event, TextSaid) else (logged.event,)
     # Only the last message of a row moves the reader's position: one cut off in between gets them all again.
     head = b"".join([sse_message(name, encode(data)) for name, data in map(chat_event, before)])
     name, data = chat_event(last)
-    return head + sse_message(name, encode(data), wire_id(logged.seq, epoch))
+    return head + sse_message(name, encode(data), wire_id(logged.seq, tag))
 
 
 class _Tag(Struct):
     type: str
 
 
-def _unknown_message(body: bytes, epoch: str) -> bytes:
+def _unknown_message(body: bytes, tag: str) -> bytes:
     """An event this version does not know, written by a newer one: passed on under its own name."""
     logged = decode_logged_raw(body)
     name = msgspec.json.decode(logged.event, type=_Tag).type
-    return sse_message(snake(name), bytes(logged.event), wire_id(logged.seq, epoch))
+    return sse_message(snake(name), bytes(logged.event), wire_id(logged.seq, tag))

@@ -2,7 +2,8 @@
 
 An epoch names the history that numbers are of: that of this hub's store, or, of a session whose log was begun
 again in it, one that is made of both. On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone,
-which is then of the present epoch.
+which is then of the present epoch. Ids that a stream sends are tagged with epoch and session together, so
+that one of another session is noticed; a caller that names the epoch alone is believed.
 """
 
 import re
@@ -19,7 +20,7 @@ _OFFSET = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 Reason = Literal["replaced", "ahead"]
 WORDS: dict[Reason, str] = {
-    "replaced": "The log on this machine was replaced; load this view again.",
+    "replaced": "The log was replaced, or the position is of another session; load this view again.",
     "ahead": "The log on this machine does not go as far as you have read; load this view again.",
 }
 
@@ -31,13 +32,18 @@ def epoch_of(store_epoch: str, generation: int) -> str:
     return sha256(f"{store_epoch} {generation}".encode()).hexdigest()[:16]
 
 
+def session_tag(epoch: str, session_id: str) -> str:
+    """Names the history of one session's log so that no other session's fits. It looks like an epoch."""
+    return sha256(f"{epoch} {session_id}".encode()).hexdigest()[:16]
+
+
 class Position(Struct, frozen=True):
     seq: int = 0
-    epoch: str | None = None
+    epoch: str | None = None  # or a session's tag
 
-    def lost(self, epoch: str, head: int) -> Reason | None:
+    def lost(self, epoch: str, session_id: str, head: int) -> Reason | None:
         """Why nobody can go on from here; None when one can."""
-        if self.epoch is not None and self.epoch != epoch:
+        if self.epoch not in (None, epoch, session_tag(epoch, session_id)):
             return "replaced"
         return "ahead" if self.seq > head else None
 
@@ -66,5 +72,6 @@ def offset_of(text: str) -> int | None:
     return int(text)
 
 
-def wire_id(seq: int, epoch: str) -> bytes:
-    return b"%d-%s" % (seq, epoch.encode())
+def wire_id(seq: int, tag: str) -> bytes:
+    """The id of an event in a stream; `tag` is that of its session."""
+    return b"%d-%s" % (seq, tag.encode())

@@ -10,7 +10,7 @@ from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.live.chat_events import ChatError, resync_message, sse_encoder, sse_message, status_now
 from bascule.hub.live.feed import Delivery, Encoder, Subscription
-from bascule.hub.live.positions import Position
+from bascule.hub.live.positions import Position, session_tag
 from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError
@@ -29,8 +29,9 @@ HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-bu
 class _Reader:
     """One SSE reader's bounded outbox. Filled without waiting, emptied at the reader's pace."""
 
-    def __init__(self, after: int, epoch: str, encoder: Encoder) -> None:
+    def __init__(self, after: int, session_id: str, epoch: str, encoder: Encoder) -> None:
         self.position = after
+        self._session_id = session_id
         self._epoch = epoch
         self._encoder = encoder
         self.over: bytes | None = None  # the last words, once there is a reason to stop
@@ -70,7 +71,7 @@ class _Reader:
 
     def start_over(self, epoch: str) -> None:
         """The log was begun again. A browser comes back by itself, and reads from the beginning."""
-        self.stop(resync_message("replaced", epoch))
+        self.stop(resync_message("replaced", epoch, session_tag(epoch, self._session_id)))
 
     def end(self, ending: Ending) -> None:
         self.stop(sse_message(ending.value, b"{}"))
@@ -95,15 +96,16 @@ async def stream_session(call: AnyCall, record: SessionRecord, place: Position) 
     """Runs until the reader goes, is revoked, falls too far behind, or the server ends."""
     record = await call.hub.feed.records.reaching(record, place.seq)
     epoch = call.hub.epoch_of(record)
-    lost = place.lost(epoch, record.seq)
+    tag = session_tag(epoch, record.session_id)
+    lost = place.lost(epoch, record.session_id, record.seq)
     after = 0 if lost else place.seq
-    reader = _Reader(after, epoch, sse_encoder(epoch))
+    reader = _Reader(after, record.session_id, epoch, sse_encoder(tag))
     leave = call.hub.open_streams.enter(call.holder, reader.end)
     outlet = ScrubbedOutlet(reader) if sees_scrubbed(call.holder) else reader
     subscription = call.hub.feed.subscribe(record.session_id, after, outlet)
     forget = call.hub.feed.on_begun_again(record.session_id, reader.start_over)
     await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-    reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch) if lost else b"") + status_now(record))
+    reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch, tag) if lost else b"") + status_now(record))
     tasks = [
         asyncio.create_task(_catch_up(subscription, reader), name=f"sse catch-up {record.session_id}"),
         asyncio.create_task(_write(call, reader), name=f"sse writer {record.session_id}"),

@@ -40,7 +40,7 @@ async def subscribe(call: Call[Subscribe]) -> Subscribed:
     place = Position(place.seq, call.body.epoch or place.epoch)
     record = await call.hub.feed.records.reaching(call.record, place.seq)
     epoch = call.hub.epoch_of(record)
-    lost = place.lost(epoch, record.seq)
+    lost = place.lost(epoch, record.session_id, record.seq)
     if lost is None:
         call.subscriber.watch(record.session_id, place.seq, epoch)
     else:
