@@ -1355,6 +1355,7 @@ export interface ArchiveSession {
 export interface CastQuery {
   sessionId: string;
   offset?: number | null;
+  keepSecrets?: boolean;
 }
 
 export interface CastPage {
