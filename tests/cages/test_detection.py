@@ -9,8 +9,6 @@ from bascule.daemon.cages import bubblewrap, detection
 from bascule.daemon.cages.detection import Cage, look
 from bascule.transport.cage_support import LEAST, PORTS
 
-pytestmark = pytest.mark.row("R18")
-
 
 @pytest.fixture
 def tools(tmp_path: Path) -> dict[str, str]:
@@ -32,6 +30,7 @@ def on(
     monkeypatch.setattr(bubblewrap, "usable", lambda _: makes_spaces)
 
 
+@pytest.mark.row("R18")
 @pytest.mark.parametrize(
     ("landlock", "levels"),
     [
@@ -50,6 +49,7 @@ def test_landlock_is_taken_where_the_kernel_s_is_new_enough(
     assert cage.levels() == levels
 
 
+@pytest.mark.row("R18")
 @pytest.mark.parametrize("landlock", [0, 1, LEAST - 1])
 def test_bubblewrap_is_taken_where_landlock_is_missing_or_too_old(
     monkeypatch: pytest.MonkeyPatch, tools: dict[str, str], landlock: int
@@ -61,6 +61,7 @@ def test_bubblewrap_is_taken_where_landlock_is_missing_or_too_old(
     assert cage.problem_with("read_only") == "limiting TCP ports needs Landlock as of Linux 6.7"
 
 
+@pytest.mark.row("R18")
 @pytest.mark.parametrize(
     ("landlock", "installed", "problem"),
     [
@@ -79,6 +80,7 @@ def test_where_neither_can_be_had_only_full_is_left_and_the_reason_is_said(
     assert cage.problem_with("project_scoped") == problem
 
 
+@pytest.mark.row("R18")
 def test_an_unknown_processor_has_none_whatever_the_kernel_can(
     monkeypatch: pytest.MonkeyPatch, tools: dict[str, str]
 ) -> None:
@@ -86,6 +88,7 @@ def test_an_unknown_processor_has_none_whatever_the_kernel_can(
     assert look(tools) == Cage("none", problem=f"there is none for the processor {os.uname().machine}")
 
 
+@pytest.mark.row("R18")
 @pytest.mark.parametrize(
     ("system", "there", "cage"),
     [

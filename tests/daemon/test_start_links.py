@@ -92,7 +92,7 @@ async def test_a_message_that_can_t_be_sent_is_said_and_the_start_still_waits_he
     assert len(gate.started) == 1
 
 
-@pytest.mark.row("R17", "X2")
+@pytest.mark.row("R17", "S61")
 async def test_no_message_notification_or_link_shows_a_key_that_was_in_the_prompt(gates: MakeGate) -> None:
     gate = gates(approval="oob_confirm", command=("mail",))
     gate.audit.sessions = [SessionRecord("old", agent="claude-code", cwd="/srv/app", title=f"Use {KEY}")]
@@ -116,7 +116,7 @@ async def test_no_message_notification_or_link_shows_a_key_that_was_in_the_promp
     assert KEY not in (await gate.next_shown()).body
 
 
-@pytest.mark.row("X2")
+@pytest.mark.row("S61")
 async def test_the_notification_of_a_start_that_runs_shows_no_key(gates: MakeGate) -> None:
     gate = gates()
     await gate.start(prompt=f"Deploy with {KEY} now")

@@ -96,7 +96,7 @@ async def test_who_waits_is_told_which_way_failed_while_another_took_the_message
     await gate.gate.close()
 
 
-@pytest.mark.row("R17", "X2")
+@pytest.mark.row("R17", "S61")
 async def test_a_webhook_gets_no_key_that_was_in_the_prompt(hook: str, tmp_path: Path) -> None:
     key = "sk-" + "ant-api03-MadeUpForThisTest0123456789"
     gate = Gate(tmp_path, approval="oob_confirm", webhook=f"{hook}/ok")

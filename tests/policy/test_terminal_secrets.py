@@ -8,7 +8,7 @@ KEY = b"sk-" + b"ant-api03-MadeUpForThisTest0123456789"
 MASK = b"[hidden]" + b"*" * (len(KEY) - 8)
 PEM = b"-----BEGIN OPENSSH PRIVATE " + b"KEY-----\r\nb3BlbnNzaC1r\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
 
-pytestmark = pytest.mark.row("X2")
+pytestmark = pytest.mark.row("S61")
 
 
 @pytest.mark.parametrize(
