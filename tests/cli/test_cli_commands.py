@@ -15,6 +15,7 @@ from tests.cli.agent_script import SESSION, permission, play, said
 from tests.cli.program import OnTerminal, bascule
 from tests.client.scripted import Handler
 
+from bascule.daemon.trusted_browsers import BrowserBook
 from bascule.model.events import SessionStarted
 from bascule.state_folder import UnsafeFolder, prepare
 from bascule.store.base import AuditRecord, Batch
@@ -256,6 +257,25 @@ async def test_trust_is_revoked_by_name_or_id_but_not_by_a_name_two_have(tmp_pat
         assert "phone" in (await bascule(tmp_path, "trust", "list")).out
     revoked = [frame["grantId"] for frame in scene.server.asked if frame["type"] == "grants:revoke"]
     assert revoked == ["g1", "g3"]
+
+
+@pytest.mark.row("R17")
+async def test_trusted_browsers_are_listed_with_their_end_and_revoked_by_name(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        scene.server.handlers["grants:list"] = replies({"grants": []})
+        book, now = BrowserBook(tmp_path), time.time()
+        phone = book.make("my phone", now)
+        book.make("old tablet", now - 8 * 86400, 7 * 86400.0)
+        listed = (await bascule(tmp_path, "trust", "list")).out
+        revoked = await bascule(tmp_path, "trust", "revoke", "my phone")
+        after = (await bascule(tmp_path, "trust", "list")).out
+    until = time.strftime("%Y-%m-%d", time.localtime(phone.expires_at))
+    assert "Browsers whose signed starts this machine takes:" in listed
+    assert f"{phone.id}  my phone  until {until}\n" in listed
+    assert re.search(r"old tablet  until \S+  expired\n", listed)
+    assert phone.code not in listed
+    assert "no more starts signed by my phone" in revoked.out
+    assert "my phone" not in after
 
 
 @pytest.mark.row("L8")

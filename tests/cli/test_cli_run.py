@@ -102,6 +102,17 @@ async def test_detach_prints_the_id_and_leaves_it_running(tmp_path: Path):
     assert scene.server.kinds() == ["session:create"]
 
 
+@pytest.mark.row("R18")
+async def test_a_level_can_be_asked_for_and_one_that_does_not_exist_is_wrong_usage(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        await bascule(tmp_path, "run", "hello", "--detach", "--capability", "read_only")
+        await bascule(tmp_path, "run", "hello", "--detach")
+        wrong = await bascule(tmp_path, "run", "hello", "--capability", "none")
+    assert [one.get("capability") for one in scene.server.asked] == ["read_only", None]
+    assert wrong.code == 2
+    assert "project_scoped" in wrong.err
+
+
 async def test_the_prompt_may_come_from_stdin(tmp_path: Path):
     async with play(tmp_path) as scene:
         await bascule(tmp_path, "run", "-", "--detach", stdin=b"from a pipe\n")

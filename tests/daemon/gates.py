@@ -126,10 +126,13 @@ class Gate:
     async def _show(self, title: str, body: str, actions: Actions, seconds: float) -> None:
         self.shown.put_nowait(Shown(title, body, actions, seconds))
 
-    async def _send(self, settings: StartsSettings, start: WaitingStart, link: str, text: str) -> None:
+    async def _send(
+        self, settings: StartsSettings, start: WaitingStart, link: str, text: str
+    ) -> tuple[str, ...]:
         if self.unsent is not None:
             raise self.unsent
         self.sent.put_nowait((start, link, text))
+        return ()
 
     def _changed(self) -> None:
         self.changes += 1

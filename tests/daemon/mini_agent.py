@@ -1,4 +1,5 @@
-"""The smallest agent that speaks stream-json: says what it was told, asks before `ask`, counts for `count N`.
+"""The smallest agent that speaks stream-json: says what it was told, asks before `ask`, counts for `count N`,
+calls the same tool N times for `loop N`.
 
 Every line it reads goes to the file named by MINI_LEDGER, so a test can see what reached it, and how often.
 """
@@ -106,23 +107,44 @@ def turn(content: object, number: int, stdin) -> None:
             block(f"spent {cents}", number)
             result(total_cost_usd=int(cents) / 100)
             return
+        case ["loop", many]:
+            for one in range(int(many)):
+                call = {
+                    "type": "tool_use",
+                    "id": f"l_{number}_{one}",
+                    "name": "Bash",
+                    "input": {"command": "ls"},
+                }
+                say(
+                    {
+                        "type": "assistant",
+                        "message": {"id": f"m_{number}_{one}", "role": "assistant", "content": [call]},
+                    }
+                )
+                came = {"type": "tool_result", "tool_use_id": call["id"], "content": "nothing"}
+                say({"type": "user", "message": {"role": "user", "content": [came]}})
+            until_interrupted(stdin)
+            return
         case ["exit", code]:
             sys.exit(int(code))
         case ["die", sign]:
             os.kill(os.getpid(), int(sign))
         case ["hold"]:
             block("holding", number)
-            for message in stdin:
-                if message["type"] == "control_request":
-                    done = {"subtype": "success", "request_id": message["request_id"], "response": {}}
-                    say({"type": "control_response", "response": done})
-                    result(
-                        subtype="error_during_execution", is_error=True, terminal_reason="aborted_streaming"
-                    )
-                    return
+            until_interrupted(stdin)
+            return
         case _:
             block(f"you said {text}", number)
     result()
+
+
+def until_interrupted(stdin) -> None:
+    for message in stdin:
+        if message["type"] == "control_request":
+            done = {"subtype": "success", "request_id": message["request_id"], "response": {}}
+            say({"type": "control_response", "response": done})
+            result(subtype="error_during_execution", is_error=True, terminal_reason="aborted_streaming")
+            return
 
 
 main()

@@ -4,8 +4,10 @@ import contextlib
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from tests.daemon.gates import CHROME, HERE, MIRA, MakeGate, Shown
 
+from bascule.link.comparisons import Entrant, StartComparison
 from bascule.link.machine import ReconnectAgent
 from bascule.link.starts import (
     BlockStarts,
@@ -21,6 +23,7 @@ from bascule.model.errors import (
     StartNotWaiting,
     StartRefused,
 )
+from bascule.model.event_values import StartOptions
 from bascule.model.records import SessionRecord
 
 pytestmark = pytest.mark.anyio
@@ -310,6 +313,58 @@ async def test_what_goes_on_is_named_as_this_machine_knows_it(
     assert (waiting.what, waiting.folder) == (what, folder)
 
 
+ASKS = StartSession(session_id="s1", agent="claude-code", cwd="/srv/app")
+LESS = replace(ASKS, options=StartOptions(capability="read_only"))
+COMPARED = StartComparison(
+    comparison_id="c1",
+    folder="/srv/app",
+    prompt="Fix",
+    entrants=(Entrant(agent="claude-code", session_id="s1"), Entrant(agent="codex", session_id="s2")),
+)
+SCOPED = {"ceiling": "project_scoped"}
+
+
+@pytest.mark.row("R17", "R18")
+@pytest.mark.parametrize(
+    ("settings", "command", "what"),
+    [
+        ({}, ASKS, "claude-code (relay)"),
+        ({}, LESS, "claude-code (relay, Read only)"),
+        (SCOPED, ASKS, "claude-code (relay, Project only)"),
+        (SCOPED, LESS, "claude-code (relay, Read only)"),
+        (SCOPED, COMPARED, "claude-code, codex (relay, Project only), compared"),
+        ({}, ResumeSession(session_id="old"), "claude-code (Sandboxed) resumes “Trim the wick”"),
+        (
+            {"ceiling": "read_only"},
+            ResumeSession(session_id="old"),
+            "claude-code (Read only) resumes “Trim the wick”",
+        ),
+        (
+            {},
+            ReconnectAgent(agent="claude-code", session_id="old"),
+            "claude-code (Sandboxed), connected again for “Trim the wick”",
+        ),
+    ],
+)
+async def test_who_approves_sees_how_much_of_the_machine_it_could_reach(
+    gates: MakeGate, settings: dict[str, Any], command: Any, what: str
+) -> None:
+    gate = gates(approval="local_confirm", **settings)
+    gate.audit.sessions = [known(title="Trim the wick", capability="sandboxed")]
+    with contextlib.suppress(ApprovalPending):
+        await gate.gate.admit(Envelope(command, MIRA))
+    [waiting] = gate.gate.state.waiting
+    assert waiting.what == what
+    assert (await gate.next_shown()).body.splitlines()[0] == f"{what} in {waiting.folder}"
+
+
+@pytest.mark.row("R14", "R18")
+async def test_the_notification_of_a_start_that_runs_names_its_level(gates: MakeGate) -> None:
+    gate = gates(**SCOPED)
+    await gate.start()
+    assert (await gate.next_shown()).body.startswith("claude-code (relay, Project only) in /srv/app")
+
+
 @pytest.mark.row("R17")
 @pytest.mark.parametrize(
     ("settings", "refused"),
@@ -319,6 +374,9 @@ async def test_what_goes_on_is_named_as_this_machine_knows_it(
         ({"approval": "local_confirm"}, True),
         ({"approval": "trusted_browsers"}, True),
         ({"unusual": "local_confirm"}, True),
+        ({"command": ("mail",)}, True),
+        ({"command": ("mail",), "unusual": "notify_only"}, False),
+        ({"command": ("mail",), "approval": "auto"}, False),
     ],
 )
 def test_a_message_from_elsewhere_starts_no_agent_where_starts_are_confirmed(

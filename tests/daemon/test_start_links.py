@@ -12,15 +12,20 @@ from bascule.link.starts import (
     DecideStart,
     ReadStartLink,
 )
-from bascule.model.commands import Actor
+from bascule.model.commands import Actor, Envelope, ResumeSession
 from bascule.model.errors import (
+    ApprovalPending,
     StartNotWaiting,
     StartRefused,
 )
+from bascule.model.records import SessionRecord
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import WaitingStart
 
 pytestmark = pytest.mark.anyio
+
+KEY = "sk-" + "ant-api03-MadeUpForThisTest0123456789"
+PHONE = Actor("", address="198.51.100.3", user_agent="phone")
 
 
 # Out of band
@@ -35,16 +40,15 @@ async def test_the_link_shows_the_start_changes_nothing_by_that_and_answers_once
     assert link in text
     token = link.partition("#approve=")[2]
     assert len(token) >= 43
-    phone = Actor("", address="198.51.100.3", user_agent="phone")
     for _ in range(3):
-        seen = await gate.ask(ReadStartLink(token=token), phone)
+        seen = await gate.ask(ReadStartLink(token=token), PHONE)
         assert (seen.device, seen.start) == ("laptop", start)
     assert gate.started == []
-    await gate.ask(AnswerStartLink(token=token, decision="approve"), phone)
+    await gate.ask(AnswerStartLink(token=token, decision="approve"), PHONE)
     assert len(gate.started) == 1
     for command in (ReadStartLink(token=token), AnswerStartLink(token=token, decision="deny")):
         with pytest.raises(StartNotWaiting):
-            await gate.ask(command, phone)
+            await gate.ask(command, PHONE)
     assert gate.audit.records[-1].address == "198.51.100.3"
 
 
@@ -86,6 +90,37 @@ async def test_a_message_that_can_t_be_sent_is_said_and_the_start_still_waits_he
     assert gate.changes > changes
     await gate.ask(DecideStart(start_id=begun.waiting.id, decision="approve"))
     assert len(gate.started) == 1
+
+
+@pytest.mark.row("R17", "S61")
+async def test_no_message_notification_or_link_shows_a_key_that_was_in_the_prompt(gates: MakeGate) -> None:
+    gate = gates(approval="oob_confirm", command=("mail",))
+    gate.audit.sessions = [SessionRecord("old", agent="claude-code", cwd="/srv/app", title=f"Use {KEY}")]
+    begun = await gate.start(prompt=f"Deploy with {KEY} now")
+    start, link, text = await gate.next_sent()
+    shown = await gate.next_shown()
+    seen = await gate.ask(ReadStartLink(token=link.partition("#approve=")[2]), PHONE)
+    assert start.words == seen.start.words == "Deploy with [hidden] now"
+    assert KEY not in text + shown.body
+    assert "“Deploy with [hidden] now”" in shown.body
+    # The person at the machine decides about all of it, and sees it.
+    assert begun.waiting is not None
+    assert KEY in begun.waiting.words
+    # Cut off after 10 characters, it would not be recognised any more.
+    await gate.start("s2", prompt="a" * 289 + f" {KEY} and go")
+    text = (await gate.next_sent())[2]
+    assert KEY[:5] not in text + (await gate.next_shown()).body
+    with pytest.raises(ApprovalPending):
+        await gate.gate.admit(Envelope(ResumeSession(session_id="old"), MIRA))
+    assert "claude-code resumes “Use [hidden]” in /srv/app" in (await gate.next_sent())[2]
+    assert KEY not in (await gate.next_shown()).body
+
+
+@pytest.mark.row("S61")
+async def test_the_notification_of_a_start_that_runs_shows_no_key(gates: MakeGate) -> None:
+    gate = gates()
+    await gate.start(prompt=f"Deploy with {KEY} now")
+    assert "“Deploy with [hidden] now”" in (await gate.next_shown()).body
 
 
 @pytest.mark.row("R17", "S20")

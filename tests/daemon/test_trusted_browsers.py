@@ -84,8 +84,22 @@ async def test_trust_ends_after_thirty_days_or_when_it_is_revoked(gates: MakeGat
     gate.now += 30 * 86400 - 1
     await gate.start(**gate.signed(phone.code))
     gate.now += 1
-    with pytest.raises(StartRefused, match="30 days"):
+    with pytest.raises(StartRefused, match="for 30 days, which are over"):
         await gate.start(**gate.signed(phone.code, "other" * 4))
+
+
+@pytest.mark.row("R17")
+@pytest.mark.parametrize(
+    ("days", "words"), [(7, "for 7 days, which are over"), (1, "for 1 day, which is over")]
+)
+async def test_a_browser_that_was_trusted_for_less_is_told_for_how_long(
+    gates: MakeGate, days: int, words: str
+) -> None:
+    gate = gates(approval="trusted_browsers")
+    phone = gate.book.make("phone", gate.now, days * 86400.0)
+    gate.now += days * 86400
+    with pytest.raises(StartRefused, match=words):
+        await gate.start(**gate.signed(phone.code))
 
 
 @pytest.mark.row("R17")

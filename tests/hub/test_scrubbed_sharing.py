@@ -9,7 +9,14 @@ from tests.hub.scripted_device import append
 
 from bascule.hub.live.feed import Delivery
 from bascule.hub.live.scrubbed import ScrubbedOutlet
-from bascule.model.events import EntryClosed, EntryOpened, TextAppended, ToolStarted
+from bascule.model.events import (
+    EntryClosed,
+    EntryOpened,
+    SessionReady,
+    SessionStarted,
+    TextAppended,
+    ToolStarted,
+)
 from bascule.policy.scrub import HIDDEN
 from bascule.store.base import Row
 
@@ -76,6 +83,15 @@ async def test_the_owner_may_keep_it_in_an_export_and_in_a_link(hub: RunningHub)
         made = (await owner.post("/api/sessions/s1/share", json={"keepSecrets": True})).json()
     async with hub.client(made["token"]) as client:
         assert KEY in (await client.get("/api/sessions/s1/entries")).text
+
+
+@pytest.mark.row("S61")
+async def test_only_the_owner_gets_a_recording_with_its_keys(hub: RunningHub) -> None:
+    await append(hub.store, "t1", SessionStarted("sh", "terminal", "/tmp", "ana"), SessionReady("x"))
+    async with hub.client(hub.tokens["operator"]) as operator:
+        refused = await operator.get("/api/sessions/t1/cast?keepSecrets=true")
+    assert refused.status_code == 403
+    assert "Only the owner" in refused.text
 
 
 class Kept:

@@ -14,12 +14,13 @@ def judged(
     approval: Approval,
     *,
     remote: bool = True,
-    unusual: Confirmation = "notify_only",
+    unusual: Confirmation | None = None,
     blocked: str = "",
     signed: Signed = UNSIGNED,
     reasons: tuple[str, ...] = (),
+    command: tuple[str, ...] = (),
 ) -> Verdict:
-    settings = StartsSettings(approval=approval, unusual=unusual)
+    settings = StartsSettings(approval=approval, unusual=unusual, command=command)
     return judge(settings, "laptop", remote=remote, blocked=blocked, signed=signed, reasons=reasons)
 
 
@@ -85,6 +86,31 @@ def test_an_unusual_start_is_confirmed_in_the_stricter_way(
 ) -> None:
     verdict = judged(approval, unusual=unusual, signed=Signed(signed), reasons=NEW)
     assert (verdict.does, verdict.confirm) == wanted
+
+
+@pytest.mark.row("R19")
+@pytest.mark.parametrize(
+    ("approval", "command", "signed", "wanted"),
+    [
+        ("notify_only", (), "", ("start", "notify_only")),
+        ("notify_only", ("mail",), "", ("hold", "oob_confirm")),
+        ("local_confirm", ("mail",), "", ("hold", "oob_confirm")),
+        ("local_confirm", (), "", ("hold", "local_confirm")),
+        ("oob_confirm", ("mail",), "phone", ("start", "notify_only")),
+        ("trusted_browsers", ("mail",), "phone", ("start", "notify_only")),
+        ("trusted_browsers", ("mail",), "", ("refuse", "notify_only")),
+        ("auto", ("mail",), "", ("start", "notify_only")),
+    ],
+)
+def test_unless_said_an_unusual_start_is_held_where_its_owner_can_be_reached_and_announced_elsewhere(
+    approval: Approval, command: tuple[str, ...], signed: str, wanted: tuple[str, str]
+) -> None:
+    verdict = judged(approval, signed=Signed(signed), reasons=NEW, command=command)
+    assert (verdict.does, verdict.confirm) == wanted
+    if verdict.does == "start":
+        assert verdict.notify is (approval != "auto")
+    usual = judged(approval, signed=Signed(signed), command=command)
+    assert usual.does == ("start" if approval == "notify_only" or signed else judged(approval).does)
 
 
 @pytest.mark.row("R17")

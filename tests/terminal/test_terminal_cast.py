@@ -12,6 +12,9 @@ from bascule.model.events import TerminalResized
 
 pytestmark = pytest.mark.anyio
 
+KEY = "sk-" + "ant-api03-MadeUp0123456789"
+MASK = b"[hidden]*********************"
+
 
 def output_of(text: str) -> bytes:
     lines = [json.loads(line) for line in text.splitlines()[1:]]
@@ -23,7 +26,9 @@ async def test_a_terminal_is_exported_as_it_happened_with_its_sizes(short_dir: P
     async with LiveServer(short_dir) as server:
         session = await terminal(server)
         async with viewing(server, session) as viewer:
-            await viewer.type("printf 'caf\\303\\251 \\377\\n'; sleep 1; echo second; echo do''ne\r")
+            await viewer.type(
+                f"printf 'caf\\303\\251 \\377\\n'; echo {KEY}; sleep 1; echo second; echo do''ne\r"
+            )
             await viewer.shows(b"done")
             await viewer.line.resize(100, 30)
             await server.wait_for(
@@ -35,13 +40,19 @@ async def test_a_terminal_is_exported_as_it_happened_with_its_sizes(short_dir: P
             await viewer.over()
             whole = bytes(viewer.data)
         target = short_dir / "it.cast"
-        done = await bascule(server.data, "export", "--cast", session, "-o", str(target))
+        done = await bascule(server.data, "export", "--cast", "--keep-secrets", session, "-o", str(target))
         assert done.code == 0, done
+        assert "keys that were shown are in it" in done.err
         text = target.read_text()
         head = json.loads(text.splitlines()[0])
         assert head["version"] == 2
         assert output_of(text) == whole
-        assert whole.startswith(output_of(live.out))
+        # Without the owner's word the same bytes, but for the key.
+        assert KEY.encode() in whole
+        assert "One that a program drew in pieces is not recognised" in live.err
+        shown = output_of(live.out)
+        assert KEY.encode() not in shown
+        assert whole.replace(KEY.encode(), MASK).startswith(shown)
         lines = [json.loads(line) for line in text.splitlines()[1:]]
         assert [0 for _, kind, data in lines if kind == "r" and data == "100x30"] == [0]
         assert [when for when, _, _ in lines] == sorted(when for when, _, _ in lines)

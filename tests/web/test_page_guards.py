@@ -22,12 +22,13 @@ from bascule.model.events import (
     SessionStarted,
     TurnEnded,
 )
+from bascule.policy.spending_caps import Reached
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440x900", "390x844"])
 WIDER = "document.documentElement.scrollWidth > innerWidth"
-TEXT = "$2.05 of $2.00 are spent for this session: the limit is reached."
+TEXT = Reached("session_cents", "reached", 205, 200).words()
 GUARD = GuardAsked("g1", "session_cents", TEXT, 205, 200, cut_short=True)
 
 
@@ -49,7 +50,7 @@ async def stopped(hub: RunningHub, session: str = "s1", guard: GuardAsked = GUAR
     await append(hub.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *ended)
 
 
-@pytest.mark.row("R15")
+@pytest.mark.row("R15", "R18")
 @SIZES
 async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(
     hub: RunningHub, browser: Browser, size: Any
@@ -58,6 +59,11 @@ async def test_the_inbox_asks_at_a_cap_and_the_owner_raises_it(
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=size)
     row = tab.page.get_by_role("option", name=re.compile("Limit reached"))
     await expect(row).to_contain_text(TEXT)
+    await expect(row).to_contain_text("lantern · Project only")
+    await append(hub.store, "s2", SessionStarted("scripted", "stream_json", "/code/lantern", "ana"))
+    # In the list, too, and only where something is limited.
+    await expect(tab.page.locator(".session-row[data-key=s2]")).to_have_count(1)
+    await expect(tab.page.locator(".session-row__limit")).to_have_text(["Project only"])
     if size is PHONE:  # the list is a screen of its own
         await row.click()
     card = tab.page.locator(".guard-card")
@@ -149,7 +155,7 @@ async def test_a_cap_is_set_by_the_owner_in_the_settings_and_its_warning_is_read
     other = await open_tab(browser, hub.url, hub.tokens["operator"], path="/settings/limits", size=size)
     await expect(other.page.locator("tr", has_text="Spending per session")).to_contain_text("$2")
     await expect(other.page.locator(".limits-table").get_by_role("button", name="Change")).to_have_count(0)
-    words = "$1.61 of $2.00 are spent for this session: the limit is near."
+    words = Reached("session_cents", "near", 161, 200).words()
     start = SessionStarted("scripted", "stream_json", "/code/lantern", "ana")
     near = Note("limit_near", words, "warning")
     await append(hub.store, "s1", start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), near)

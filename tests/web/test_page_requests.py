@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.web.axe import serious
-from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion, KeepSession
@@ -265,13 +266,24 @@ async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path
 
 
 @pytest.mark.row("R15")
-async def test_a_session_that_a_limit_is_about_to_end_can_be_kept(tmp_path: Path, browser: Browser) -> None:
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440x900", "390x844"])
+async def test_a_session_that_a_limit_is_about_to_end_says_how_long_it_has_and_can_be_kept(
+    tmp_path: Path, browser: Browser, size: Any
+) -> None:
     async with lantern(tmp_path) as hub:
-        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
-        await tell(hub.store, "uploads", [EndScheduled("2026-11-12T14:05:00.000Z", "idle_limit")])
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], size=size)
+        now = datetime.now(UTC)
+        await tab.page.clock.set_fixed_time(now)
+        await tell(
+            hub.store, "uploads", [EndScheduled((now + timedelta(minutes=5)).isoformat(), "idle_limit")]
+        )
         banner = tab.page.locator(".banner", has_text="Resume interrupted uploads")
+        await expect(banner).to_contain_text(re.compile(r"ends in 5 minutes, at \d+:\d\d"))
         await expect(banner).to_contain_text("Nobody has written to it for a while.")
         assert await serious(tab) == []
+        assert not await tab.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        await tab.page.clock.set_fixed_time(now + timedelta(minutes=4, seconds=1))
+        await expect(banner).to_contain_text("ends in 1 minute, at")
         await banner.get_by_role("button", name="Keep it").click()
         await until(lambda: any(isinstance(one, KeepSession) for one in hub.device.commands))
         await tell(hub.store, "uploads", [EndCancelled("Mira")])

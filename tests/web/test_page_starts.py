@@ -12,6 +12,7 @@ from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.two_machines import LAPTOP, TOWER, Machines, two_machines
 
+from bascule.daemon.start_views import described
 from bascule.link.starts import (
     AnswerStartLink,
     DecideStart,
@@ -20,8 +21,9 @@ from bascule.link.starts import (
     StartsState,
     WithdrawStart,
 )
-from bascule.model.commands import SessionBegun, StartSession
+from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
 from bascule.model.errors import StartNotWaiting
+from bascule.model.event_values import StartOptions
 from bascule.model.starts import WaitingStart
 from bascule.policy.start_signing import key_id, problem_of
 
@@ -31,6 +33,17 @@ SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440x900", "390x
 WIDER = "document.documentElement.scrollWidth > innerWidth"
 CODE = "0123456789ABCDEFGHJKMNPQRS"
 TOKEN = "t" * 43
+# The machines whose keys the browser's database holds; making none where there is none.
+KEYS = """async () => {
+  const all = await indexedDB.databases();
+  if (!all.some((one) => one.name === 'bascule.trusted')) return [];
+  const open = indexedDB.open('bascule.trusted');
+  await new Promise((done) => (open.onsuccess = done));
+  const keys = open.result.transaction('keys').objectStore('keys').getAllKeys();
+  await new Promise((done) => (keys.onsuccess = done));
+  open.result.close();
+  return keys.result;
+}"""
 
 
 def waiting(session_id: str = "s1", **more: Any) -> WaitingStart:
@@ -153,9 +166,18 @@ async def test_the_inbox_approves_on_the_machine_itself_and_only_tells_elsewhere
         await far.get_by_role("button", name="Withdraw").click()
         await until(lambda: bool(asking.commands(LAPTOP, WithdrawStart)))
         asking.show(LAPTOP)
-        asking.show(TOWER, waiting("near"))
+        asked = StartSession(
+            session_id="near",
+            agent="claude-code",
+            cwd="/code/lantern",
+            options=StartOptions(capability="project_scoped"),
+        )
+        by = Actor("Mira", "g", "203.0.113.9", "Mozilla/5.0 (X11; Linux) Chrome/126.0", via="office hub")
+        now = time.time()
+        asking.show(TOWER, described(Envelope(asked, by), "a1b2c3d4", now, now + 290, ()))
         near = page.locator(".waiting-card")
         await expect(near).to_contain_text("Allow a session on tower?")
+        await expect(near).to_contain_text("claude-code (relay, Project only)")
         await expect(near).to_contain_text("Mira, Chrome on Linux, 203.0.113.9, office hub")
         await is_sound(tab)
         await near.get_by_role("button", name="Block all for 24 h").click()
@@ -270,4 +292,12 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
         # The browser's own account of what it sent may come after the machine has it.
         await until(lambda: "PORTTHELEXER" in "".join(sent).upper().replace(" ", ""))
         assert CODE not in "".join(sent).upper().replace("-", "")
+        # Logging out leaves nothing of it in the browser.
+        assert await page.evaluate(KEYS) == [LAPTOP]
+        await page.evaluate("document.activeElement?.blur()")
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("Log out")
+        async with page.expect_navigation():
+            await page.keyboard.press("Enter")
+        assert await page.evaluate(KEYS) == []
         assert tab.errors == []

@@ -294,6 +294,7 @@ class ExportQuery(SessionBody, kw_only=True, frozen=True):
 
 class CastQuery(SessionBody, kw_only=True, frozen=True):
     offset: Annotated[int, Meta(ge=0)] | None = None  # where the page before ended; the beginning unless said
+    keep_secrets: bool = False  # by the owner: every byte as it was
 
 
 class PageQuery(SessionBody, kw_only=True, frozen=True):

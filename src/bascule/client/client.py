@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -110,11 +110,12 @@ class Client(MachineCalls):
         """Withdraw every prompt that is held."""
         await self._command("session:queue", {"sessionId": session_id, "op": "discard"})
 
-    async def cast(self, session_id: str) -> AsyncGenerator[str, None]:
-        """A terminal's asciinema recording, in pieces of whole lines."""
+    async def cast(self, session_id: str, *, keep_secrets: bool = False) -> AsyncGenerator[str, None]:
+        """A terminal's asciinema recording, in pieces of whole lines; `keep_secrets`: the exact bytes."""
         offset: int | None = None
         while True:
-            fields = {"sessionId": session_id} | ({} if offset is None else {"offset": offset})
+            fields: dict[str, Any] = {"sessionId": session_id, "keepSecrets": keep_secrets}
+            fields |= {} if offset is None else {"offset": offset}
             page = await self._command("session:cast", fields, CastPage)
             yield page.text
             if (offset := page.next) is None:

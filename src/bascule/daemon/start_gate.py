@@ -35,6 +35,7 @@ from bascule.model.errors import ApprovalPending, BasculeError, OwnerNeeded, Sta
 from bascule.model.records import SessionRecord
 from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartDecision, WaitingStart
+from bascule.policy.scrub import scrub
 from bascule.policy.start_approval import Signed, is_remote, judge, needs_approval
 from bascule.policy.unusual import StartFacts, asked, learnt, unusual
 from bascule.store.base import AuditAction, AuditRecord
@@ -107,16 +108,16 @@ class StartGate:
         before = self._waiting.with_key(envelope.key)
         if before is not None:
             return _pending(before.view, self._device.name)
-        view, reasons = self._look_at(envelope, await self._known(envelope.command))
+        view, told = self._look_at(envelope, await self._known(envelope.command))
         try:
-            return await self._judged(envelope, view, reasons)
+            return await self._judged(envelope, view, told)
         except ApprovalPending:
             raise
         except BasculeError as error:
             await self._audit(envelope.by, "start_refused", view, error.message)
             raise
 
-    async def _judged(self, envelope: Envelope[Any], view: WaitingStart, reasons: tuple[str, ...]) -> Struct:
+    async def _judged(self, envelope: Envelope[Any], view: WaitingStart, told: WaitingStart) -> Struct:
         signed = self._signed(envelope.command)
         verdict = judge(
             self._settings,
@@ -124,22 +125,22 @@ class StartGate:
             remote=True,
             blocked=self._blocked_words(),
             signed=signed,
-            reasons=reasons,
+            reasons=view.reasons,
         )
-        if reasons:
-            await self._audit(envelope.by, "start_unusual", view, "; ".join(reasons))
+        if view.reasons:
+            await self._audit(envelope.by, "start_unusual", view, "; ".join(view.reasons))
         match verdict.does:
             case "refuse":
                 raise StartRefused(verdict.why)
             case "hold":
                 await self._does.check(envelope)
-                return await self._hold(envelope, view, outside=verdict.confirm == "oob_confirm")
+                return await self._hold(envelope, view, told, outside=verdict.confirm == "oob_confirm")
             case "start":
                 # A trusted browser signed how it is to run, and what is held is approved as it is.
                 why_not = "" if signed.browser else self._does.why_not(envelope)
                 if why_not:
                     raise OwnerNeeded(why_not)
-                return await self._start(envelope, view, notify=verdict.notify)
+                return await self._start(envelope, told, notify=verdict.notify)
 
     def check_at_rest(self, by: Actor) -> None:
         """A message would bring back an agent that does not run: that is a start, and this is not the way."""
@@ -162,12 +163,18 @@ class StartGate:
 
     def _look_at(
         self, envelope: Envelope[Any], known: SessionRecord | None
-    ) -> tuple[WaitingStart, tuple[str, ...]]:
+    ) -> tuple[WaitingStart, WaitingStart]:
+        """As people see it on this machine, and without secrets for what leaves it."""
         facts, history = self._facts(envelope), self._memory.history
         reasons = unusual(history, facts, self._settings.risky_words)
         self._memory.keep(asked(history, facts.now))
         expires = facts.now + self._settings.wait_seconds
-        return described(envelope, secrets.token_hex(4), facts.now, expires, reasons, known), reasons
+        start_id, ceiling = secrets.token_hex(4), self._settings.ceiling
+        view, told = (
+            described(envelope, start_id, facts.now, expires, reasons, known, ceiling=ceiling, hide=hide)
+            for hide in (str, scrub)
+        )
+        return view, told
 
     def _facts(self, envelope: Envelope[Any]) -> StartFacts:
         by, now = envelope.by, self._clock()
@@ -186,20 +193,22 @@ class StartGate:
         until = self._memory.blocked_until(self._clock())
         return "" if until is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
 
-    async def _start(self, envelope: Envelope[Any], view: WaitingStart, *, notify: bool) -> Struct:
+    async def _start(self, envelope: Envelope[Any], told: WaitingStart, *, notify: bool) -> Struct:
         result = await self._does.carry_out(envelope)
         self._memory.keep(learnt(self._memory.history, self._facts(envelope)))
         if notify:
             session_id = session_of(envelope.command)
-            self._notices.started(view, lambda: self._does.end(session_id))
+            self._notices.started(told, lambda: self._does.end(session_id))
         return result
 
-    async def _hold(self, envelope: Envelope[Any], view: WaitingStart, *, outside: bool) -> Struct:
-        held, token = self._waiting.add(view, envelope)
+    async def _hold(
+        self, envelope: Envelope[Any], view: WaitingStart, told: WaitingStart, *, outside: bool
+    ) -> Struct:
+        held, token = self._waiting.add(view, told, envelope)
         await self._audit(envelope.by, "start_asked", view, "waits for approval")
-        self._notices.asked(view, lambda decision: self._by_notification(held, decision))
+        self._notices.asked(told, lambda decision: self._by_notification(held, decision))
         if outside:
-            self._notices.send(view, token, lambda why: self._waiting.note(held, why))
+            self._notices.send(told, token, lambda why: self._waiting.note(held, why))
         delay = max(0.0, view.expires_at - self._clock())
         loop = asyncio.get_running_loop()
         self._timers = {one for one in self._timers if not one.cancelled() and one.when() > loop.time()}
@@ -286,7 +295,7 @@ class StartGate:
         self._only_own_server(envelope.by)
         held = self._waiting.by_token(envelope.command.token)
         return StartByLink(
-            device=self._device.name, start=held.view, block_seconds=self._settings.block_seconds
+            device=self._device.name, start=held.told, block_seconds=self._settings.block_seconds
         )
 
     async def _answer_link(self, envelope: Envelope[AnswerStartLink]) -> Done:

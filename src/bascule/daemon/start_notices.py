@@ -38,9 +38,12 @@ class Desktop(Protocol):
 
 
 class Outside(Protocol):
-    """Sends a message beyond this machine. Raises `OSError` when it could not."""
+    """Sends a message beyond this machine by every way that is set, and returns those that failed. Raises
+    `OSError` when all did."""
 
-    async def __call__(self, settings: StartsSettings, start: WaitingStart, link: str, text: str) -> None: ...
+    async def __call__(
+        self, settings: StartsSettings, start: WaitingStart, link: str, text: str
+    ) -> tuple[str, ...]: ...
 
 
 async def no_desktop(
@@ -103,18 +106,21 @@ class StartNotices:
         self._show(title, body_of(start), actions, float(self._settings.wait_seconds))
 
     def send(self, start: WaitingStart, token: str, failed: Callable[[str], None]) -> None:
-        """By webhook and command. `failed` gets the reason when none could be sent."""
+        """By webhook and command. `failed` gets the reason when one or both could not be sent."""
         link = self._link(token)
         text = message_of(self._device, start, link, max(1, self._settings.wait_seconds // 60))
         self._spawn(self._send(start, link, text, failed), "start message")
 
     async def _send(self, start: WaitingStart, link: str, text: str, failed: Callable[[str], None]) -> None:
         try:
-            await self._outside(self._settings, start, link, text)
-        except (OSError, TimeoutError) as error:
-            why = str(error) or "it took too long"
-            log.warning("the message about a start that waits was not sent: %s", why)
+            broken = await self._outside(self._settings, start, link, text)
+        except OSError as error:
+            log.warning("the message about a start that waits was not sent: %s", error)
             failed("The message to its owner could not be sent; it can be approved on the machine itself.")
+            return
+        if broken:
+            names = " and ".join(broken)
+            failed(f"The message to its owner was sent, but not by the {names}; its log says why.")
 
     def _show(
         self, title: str, body: str, actions: Mapping[str, Callable[[], Awaitable[None]]], seconds: float
@@ -141,15 +147,38 @@ class StartNotices:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def send_outside(settings: StartsSettings, start: WaitingStart, link: str, text: str) -> None:
-    """To the webhook and to the command, whichever is set. Raises when one of them failed."""
+async def send_outside(
+    settings: StartsSettings, start: WaitingStart, link: str, text: str
+) -> tuple[str, ...]:
+    """To the webhook and to the command, whichever is set, at once: one that fails delays no other."""
+    ways: dict[str, Awaitable[None]] = {}
     if settings.webhook:
-        from bascule.daemon.start_webhook import post  # noqa: PLC0415 - few have one
-
-        body = msgspec.json.encode({"text": text, "link": link, "start": start})
-        await asyncio.to_thread(post, settings.webhook, body, SEND_SECONDS)
+        ways["webhook"] = _post(settings.webhook, start, link, text)
     if settings.command:
-        await _run(settings.command, text)
+        ways["command"] = _run(settings.command, text)
+    ended = await asyncio.gather(*ways.values(), return_exceptions=True)
+    failures: dict[str, OSError] = {}
+    for name, error in zip(ways, ended, strict=True):
+        if isinstance(error, OSError):  # a timeout is one
+            failures[name] = error
+        elif error is not None:
+            raise error
+    if failures and len(failures) == len(ways):
+        raise OSError("; ".join(f"{name}: {_why(error)}" for name, error in failures.items()))
+    for name, error in failures.items():
+        log.warning("the %s that tells of starts failed: %s", name, _why(error))
+    return tuple(failures)
+
+
+def _why(error: OSError) -> str:
+    return str(error) or "it took too long"
+
+
+async def _post(webhook: str, start: WaitingStart, link: str, text: str) -> None:
+    from bascule.daemon.start_webhook import post  # noqa: PLC0415 - few have one
+
+    body = msgspec.json.encode({"text": text, "link": link, "start": start})
+    await asyncio.to_thread(post, webhook, body, SEND_SECONDS)
 
 
 async def _run(command: tuple[str, ...], text: str) -> None:

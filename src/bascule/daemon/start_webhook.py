@@ -1,15 +1,18 @@
 """The webhook that is told of starts from elsewhere. Imported with the first one: few have it."""
 
 import urllib.request
-from http.client import HTTPMessage
+from http.client import HTTPException, HTTPMessage
 from typing import IO
 
 
 def post(url: str, body: bytes, seconds: float) -> None:
-    """Raises when it is not taken within so many seconds."""
+    """Raises `OSError` when it is not taken within so many seconds."""
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds):
-        pass
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds):
+            pass
+    except HTTPException as error:  # what answers there does not speak HTTP
+        raise OSError(f"no answer that can be read: {error!r}") from error
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

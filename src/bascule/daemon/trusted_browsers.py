@@ -82,7 +82,9 @@ class SignatureCheck:
         if browser is None:
             return Signed(problem=f"{self._name} does not trust this browser any more. {AGAIN}")
         if browser.expires_at <= now:
-            return Signed(problem=f"{self._name} trusted this browser for 30 days, which are over. {AGAIN}")
+            days = round((browser.expires_at - browser.created_at) / 86400)
+            spell = "1 day, which is over" if days == 1 else f"{days} days, which are over"
+            return Signed(problem=f"{self._name} trusted this browser for {spell}. {AGAIN}")
         used = self._used(now)
         problem = problem_of(browser.code, self._device, command, now, used)
         if problem:

@@ -18,9 +18,11 @@ SHOWN_SECONDS = 600.0  # after its end
 
 @dataclass(eq=False)
 class Held:
-    """`token` opens it for who has the link; only its digest is kept."""
+    """`token` opens it for who has the link; only its digest is kept. `told` is the start as it was when it
+    was asked for, without secrets: for what leaves this machine."""
 
     view: WaitingStart
+    told: WaitingStart
     envelope: Envelope[Any]
     token_sha256: str = ""
     over_at: float | None = None
@@ -44,7 +46,7 @@ class WaitingStarts:
     def waiting(self) -> list[Held]:
         return [one for one in self._held.values() if one.waits]
 
-    def add(self, view: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
+    def add(self, view: WaitingStart, told: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
         """The start, and the token of its link."""
         if sum(map(self._takes_room, self._held.values())) >= MOST_WAITING:
             raise LimitReached(
@@ -52,7 +54,7 @@ class WaitingStarts:
                 "answer those first, or try again in a few minutes."
             )
         token = secrets.token_urlsafe(32)
-        held = self._held[view.id] = Held(view, envelope, _digest(token))
+        held = self._held[view.id] = Held(view, told, envelope, _digest(token))
         self._changed()
         return held, token
 

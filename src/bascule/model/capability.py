@@ -4,6 +4,12 @@ from typing import Literal
 
 Capability = Literal["read_only", "sandboxed", "project_scoped", "full"]
 LEVELS: tuple[Capability, ...] = ("read_only", "sandboxed", "project_scoped", "full")
+LEVEL_NAMES: dict[Capability, str] = {  # as the page names them, too
+    "read_only": "Read only",
+    "sandboxed": "Sandboxed",
+    "project_scoped": "Project only",
+    "full": "Whole machine",
+}
 
 
 def is_above(level: Capability, ceiling: Capability) -> bool:

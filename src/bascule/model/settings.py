@@ -117,8 +117,10 @@ class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What such a start needs: `notify_only` shows a notification, `local_confirm` waits for an answer on
     this machine, `oob_confirm` also sends a link by `webhook` or `command`, `trusted_browsers` takes only
     starts that a trusted browser has signed, `auto` asks and shows nothing."""
-    unusual: Confirmation = "notify_only"
-    """What an unusual one needs besides: a new browser or address, an unusual hour, risky words, a burst."""
+    unusual: Confirmation | None = None
+    """What an unusual one needs besides: a new browser or address, an unusual hour, risky words, a burst.
+    Not set: `oob_confirm` where `webhook` or `command` reaches you, else only the notification says it;
+    also for what a trusted browser signed, and with `approval = "auto"`."""
     risky_words: tuple[str, ...] = ("delete", "sudo", "credentials", "rm -rf", "password", "private key")
     """Words in a prompt that make a start unusual."""
     wait_seconds: int = 300

@@ -41,6 +41,24 @@ def scrub(text: str) -> str:
     return text
 
 
+def masked(text: str) -> str:
+    """The same text with what looks like a secret overwritten: as long as before, in as many lines."""
+    for pattern, replacement in _rules():
+        text = pattern.sub(lambda found, to=replacement: _overwritten(found, to), text)
+    return text
+
+
+def _overwritten(found: re.Match[str], replacement: str) -> str:
+    before, _, after = found.expand(replacement).partition(HIDDEN)
+    secret = found[0][len(before) : len(found[0]) - len(after)]
+    cover = HIDDEN.ljust(len(secret), "*") if len(secret) >= len(HIDDEN) else "*" * len(secret)
+    return (
+        before
+        + "".join(was if was in "\r\n" else put for was, put in zip(secret, cover, strict=True))
+        + after
+    )
+
+
 _BEGIN_KEY, _END_KEY = "PRIVATE KEY", "-----END "
 
 

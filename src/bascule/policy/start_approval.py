@@ -60,15 +60,25 @@ def needed(settings: StartsSettings, *, trusted: bool, unusual: bool) -> Confirm
     if settings.approval in ("local_confirm", "oob_confirm") and not trusted:
         ways.append("oob_confirm" if settings.approval == "oob_confirm" else "local_confirm")
     if unusual:
-        ways.append(settings.unusual)
+        ways.append(way_if_unusual(settings, trusted=trusted))
     if "oob_confirm" in ways:
         return "oob_confirm"
     return "local_confirm" if "local_confirm" in ways else "notify_only"
 
 
+def way_if_unusual(settings: StartsSettings, *, trusted: bool) -> Confirmation:
+    """Unless the owner said it: by message, if one can be sent. Who starts something from elsewhere is not at
+    the machine, so a start that is held there for an answer is, for them, refused."""
+    if settings.unusual is not None:
+        return settings.unusual
+    reachable = bool(settings.webhook or settings.command)
+    return "oob_confirm" if reachable and not trusted and settings.approval != "auto" else "notify_only"
+
+
 def needs_approval(settings: StartsSettings) -> bool:
     """Whether a start from elsewhere is more than announced."""
-    return settings.approval not in ("notify_only", "auto") or settings.unusual != "notify_only"
+    unusual = way_if_unusual(settings, trusted=False)
+    return settings.approval not in ("notify_only", "auto") or unusual != "notify_only"
 
 
 def untrusted(device: str) -> str:

@@ -161,6 +161,9 @@ def add_terminals(commands: Commands) -> None:
         help="a terminal as an asciinema recording, as it happened",
     )
     export.add_argument("--output", "-o", metavar="FILE", help="file to write (standard output)")
+    export.add_argument(
+        "--keep-secrets", action="store_true", help="every byte, also what looks like a key (owner only)"
+    )
     actions = group(commands, "projects", "manage folders that agents may trust")
     trust = add(
         actions,

@@ -1,9 +1,12 @@
 r"""A terminal as an asciinema recording (version 2): every byte of its tape, when it came, and each resize.
 
+What looks like a key is overwritten, unless the owner keeps it: the recording is as long as before.
+
 A file of that format is text. Bytes that are not UTF-8 are written as lone surrogates (`\udc80` to `\udcff`),
 as Python's `surrogateescape` does, so the exact bytes can be had back; players show unknown characters.
 """
 
+import asyncio
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -13,11 +16,14 @@ from bascule.api.bodies import CastQuery
 from bascule.api.session_answers import CastPage
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
+from bascule.hub.door.roles import Forbidden, allows
 from bascule.link.tape import ReadTape, TapeRead
 from bascule.model.codec import decode_leniently
 from bascule.model.errors import NotSupported
 from bascule.model.events import SessionStarted, TerminalResized
 from bascule.model.records import SessionRecord
+from bascule.policy.scrub import scrub
+from bascule.policy.terminal_secrets import hide_in_output, whole_lines
 
 PAGE_BYTES = 512 * 1024
 EVENTS_AT_ONCE = 1000
@@ -29,12 +35,19 @@ async def cast(call: Call[CastQuery]) -> CastPage:
     record = call.record
     if record.driver != "terminal":
         raise NotSupported("Only a terminal has a recording; export this session as Markdown, HTML or JSON.")
+    keep = call.body.keep_secrets
+    if keep and not allows(call.holder, "owner"):
+        raise Forbidden("Only the owner may export a recording with what looks like a secret in it.")
     asked = ReadTape(
         session_id=record.session_id, run=record.started_seq, offset=call.body.offset or 0, limit=PAGE_BYTES
     )
     read = await call.ask(asked)
     size, resizes = await _sizes(call, record)
-    return _page(read, record, size, resizes, first=call.body.offset is None)
+    data = _data(read, keep=keep)
+    if not keep:
+        # Many rules on half a megabyte: other requests are answered meanwhile.
+        data = await asyncio.to_thread(hide_in_output, data)
+    return _page(read, data, record, size, resizes, first=call.body.offset is None)
 
 
 async def _sizes(call: Call[CastQuery], record: SessionRecord) -> tuple[tuple[int, int], list[Resize]]:
@@ -59,12 +72,24 @@ def milliseconds(at: str) -> int:
     return round(datetime.fromisoformat(at).timestamp() * 1000)
 
 
+def _data(read: TapeRead, *, keep: bool) -> bytes:
+    """What this page shows of it. The rest begins the next one."""
+    if read.offset + len(read.data) >= read.end:
+        return read.data
+    return whole_characters(read.data if keep else whole_lines(read.data))
+
+
 def _page(
-    read: TapeRead, record: SessionRecord, size: tuple[int, int], resizes: list[Resize], *, first: bool
+    read: TapeRead,
+    data: bytes,
+    record: SessionRecord,
+    size: tuple[int, int],
+    resizes: list[Resize],
+    *,
+    first: bool,
 ) -> CastPage:
     times, began = list(read.times), milliseconds(record.started_at)
     start = read.offset
-    data = whole_characters(read.data) if start + len(read.data) < read.end else read.data
     end = start + len(data)
     more = end < read.end and bool(data)
     since = 0 if first else time_at(times, start, began)
@@ -100,7 +125,7 @@ def header(record: SessionRecord, size: tuple[int, int]) -> str:
         "width": size[0],
         "height": size[1],
         "timestamp": milliseconds(record.started_at) // 1000,
-        "title": record.title or record.agent,
+        "title": scrub(record.title or record.agent),
         "env": {"TERM": "xterm-256color"},
     }
     return json.dumps(about)
@@ -149,7 +174,7 @@ OPERATIONS = (
         body=CastQuery,
         answer=CastPage,
         run=cast,
-        summary="Read a terminal's recording as asciinema v2, page by page",
+        summary="Read a terminal's recording as asciinema v2, page by page, without what looks like a key",
         in_session=True,
     ),
 )

@@ -1357,6 +1357,7 @@ export interface ArchiveSession {
 export interface CastQuery {
   sessionId: string;
   offset?: number | null;
+  keepSecrets?: boolean;
 }
 
 export interface CastPage {

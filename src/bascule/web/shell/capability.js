@@ -8,5 +8,11 @@ export const LEVELS = {
   full: { name: 'Whole machine', note: 'Can reach everything you can on this machine.' },
 };
 
+/**
+ * In lists: nothing of a session that may reach everything.
+ * @param {{capability?: string}} session
+ */
+export const limitOf = ({ capability }) => (capability && capability !== 'full' ? levelName(capability) : '');
+
 /** @param {string | undefined} level */
 export const levelName = (level) => LEVELS[level ?? 'full']?.name ?? level ?? '';

@@ -98,7 +98,13 @@ function endsSoon(state) {
   const first = ending.sort((a, b) => Date.parse(a.ends_at ?? '') - Date.parse(b.ends_at ?? ''))[0];
   const shown = ending.find((one) => one.session_id === shownSession(state)) ?? first;
   if (!shown?.ends_at) return null;
-  return { id: shown.session_id, title: titleOf(shown), at: shown.ends_at, idle: shown.ends_for === 'idle_limit' };
+  const left = Math.ceil((Date.parse(shown.ends_at) - Date.now()) / 60_000);
+  return {
+    id: shown.session_id,
+    title: titleOf(shown),
+    when: left > 0 ? `in ${count(left, 'minute')}, at ${clockTime(shown.ends_at)}` : 'now',
+    idle: shown.ends_for === 'idle_limit',
+  };
 }
 
 /**
@@ -106,11 +112,11 @@ function endsSoon(state) {
  * @param {NonNullable<ReturnType<typeof endsSoon>>} ending
  * @param {import('../state.js').Device | undefined} refuses the machine that gives it more time only there
  */
-const endsSoonBanner = (app, { id, title, at, idle }, refuses) =>
+const endsSoonBanner = (app, { id, title, when, idle }, refuses) =>
   banner(
     'warn',
     'clock',
-    `“${visible(title)}” ends at ${clockTime(at)}. `,
+    `“${visible(title)}” ends ${when}. `,
     idle ? 'Nobody has written to it for a while.' : 'It is about to reach its time limit.',
     refuses
       ? ownerButton(refuses, `Keep it on ${visible(refuses.name)}`, 'more time for a session')

@@ -4,6 +4,7 @@ import { fieldsOf } from '../../js/json.js';
 import { h } from '../../js/dom.js';
 import { folderName, nearPath, waited } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
+import { limitOf } from '../capability.js';
 import { machineTag } from '../machines.js';
 import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
 import { answerKey, openRequests, requestKey } from '../state.js';
@@ -112,7 +113,7 @@ export const guardRow = (state, one) => ({
  * @param {string} more
  */
 const placeWords = (state, session, more) =>
-  [folderName(session.cwd), machineTag(state, session), more].filter(Boolean).join(' · ');
+  [folderName(session.cwd), machineTag(state, session), limitOf(session), more].filter(Boolean).join(' · ');
 
 /**
  * @param {State} state

@@ -1,9 +1,11 @@
 /** One session as a row of the sidebar: dot, title, age; a second line only when it says something; a menu. */
 
 import { h, iconButton } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
 import { plusMinus } from '../../js/lines.js';
 import { age, count } from '../../js/format.js';
 import { aboutSession, startedWhen, whoWorks } from '../session/about.js';
+import { limitOf } from '../capability.js';
 import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, keyNote, menu } from '../parts.js';
 import { machineTag } from '../machines.js';
@@ -32,6 +34,7 @@ export function sessionRow(state, app, session, again) {
   const chosen = shownSession(state) === id && state.route.name === 'session';
   const sub = subLine(state, session, status);
   const machine = machineTag(state, session);
+  const limit = limitOf(session);
   const marks = marksOf(state, session)
     .map((one) => one.title)
     .join('. ');
@@ -78,6 +81,7 @@ export function sessionRow(state, app, session, again) {
             machine && [h('span', { 'aria-hidden': 'true' }, '·'), machineLabel(machine)],
           ),
       ),
+      limit && h('span', { class: 'session-row__limit', title: limit }, icon('lock', 12), spoken(limit)),
       !sub && machine && machineLabel(machine),
       !sub && agentLetter(session.agent),
       h('span', { class: 'session-row__age' }, age(session.updated_at || session.created_at, Date.now())),
@@ -92,8 +96,10 @@ export function sessionRow(state, app, session, again) {
 }
 
 /** @param {string} name */
-const machineLabel = (name) =>
-  h('span', { class: 'session-row__machine' }, h('span', { class: 'spoken' }, 'on '), name);
+const machineLabel = (name) => h('span', { class: 'session-row__machine' }, spoken('on '), name);
+
+/** @param {string} words */
+const spoken = (words) => h('span', { class: 'spoken' }, words);
 
 /**
  * Agent, model, when it began, and its id.
