@@ -10,6 +10,7 @@ from bascule.store.examining import examined, processes
 from bascule.store.health import quarantined
 from bascule.store.reader import connect_read_only
 from bascule.store.schema import VERSION, version_of
+from bascule.store.search import owed_to_search
 
 MAX_NAMED = 5
 
@@ -29,7 +30,7 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
             if version_of(connection) < VERSION:
                 yield Finding("ok", "log: of an earlier version; the next start brings it up to date")
                 return
-            damaged, known = examined(connection), processes(connection)
+            damaged, known, owed = examined(connection), processes(connection), owed_to_search(connection)
     except sqlite3.Error as error:
         yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
         return
@@ -41,6 +42,8 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
         yield Finding("fail", f"log: {len(damaged) - MAX_NAMED} more sessions are damaged")
     if not damaged:
         yield Finding("ok", f"log: {len(known)} sessions can be read")
+    if owed:
+        yield Finding("ok", f"search: {owed:,} texts can't be found yet; a server that runs indexes them")
     unknown = [name for name in kept if not is_known(name, known)]
     if unknown:
         yield _without_log(unknown)
