@@ -277,6 +277,8 @@ async def _is_restored(server: Server, url: str, clock: Clock, secret: str) -> N
     restored = await open_at(url, clock)
     try:
         assert restored.shared.role == ROLE
+        anybody = "SELECT has_function_privilege('public', 'bascule.drop_log(text)', 'EXECUTE')"
+        assert await asyncio.to_thread(server.run, anybody, url=url) == [[(False,)]]
         for change in ("UPDATE bascule.events SET body = 'x'", "DELETE FROM bascule.device_audit"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await asyncio.to_thread(server.run, f"SET ROLE {ROLE}", change, url=url)

@@ -89,6 +89,7 @@ class Filler:
         self._more = asyncio.Event()
         self._more.set()  # what an earlier run still owed
         self._nothing_owed = asyncio.Event()
+        self._renewed = False  # looked, since the store was opened, whose words the index holds
         self._events, self._since = 0, monotonic()  # that sessions wrote since the last slice
         self._task = loop.create_task(self._run(), name="search index")
 
@@ -108,7 +109,7 @@ class Filler:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        rebuilt = self._renewed = False
+        rebuilt = False
         while True:
             await self._more.wait()
             self._more.clear()
