@@ -80,14 +80,16 @@ async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_
     assert noted["collects"]  # it is switched off during the start, and on again
 
 
-async def test_a_hub_without_agents_never_imports_what_runs_them(short_dir: Path):
+@pytest.mark.row("X11")
+async def test_a_hub_without_agents_imports_neither_what_runs_them_nor_a_database_driver(short_dir: Path):
     async with running_server(short_dir / "d", program=("-c", AT_THE_END, "hub")) as (process, _):
         process.send_signal(signal.SIGTERM)
         out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     modules = json.loads(out)["modules"]
     assert "bascule.hub.app" in modules
     runs_agents = ("bascule.daemon.host", "bascule.session.", "bascule.drivers.", "bascule.transport.")
-    assert [name for name in modules if name.startswith(runs_agents)] == []
+    postgres = ("asyncpg", "bascule.store.postgres")
+    assert [name for name in modules if name.startswith((*runs_agents, *postgres))] == []
 
 
 async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_dir: Path):

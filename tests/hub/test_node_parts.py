@@ -2,8 +2,10 @@
 
 import asyncio
 
+import msgspec
 import pytest
 from msgspec import Raw
+from tests.waiting import PATIENCE
 
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.nodes.envelope import Enveloped, Presence, Push, control, enclose, opened
@@ -37,6 +39,66 @@ def test_a_wake_that_names_too_much_says_everything() -> None:
     much = payload_of(Wake("a", {f"session-{n}": n for n in range(1000)}, books=["grants"]))
     assert much == '{"node":"a","books":["grants"],"everything":true}'
     assert len(much) < MAX_PAYLOAD
+
+
+class _Server:
+    """A connection to PostgreSQL, as the bus uses it: it notes what is sent, and answers when it is let."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.answers = asyncio.Event()
+        self.asked = asyncio.Event()
+
+    def add_termination_listener(self, ended: object) -> None: ...
+    async def add_listener(self, channel: str, heard: object) -> None: ...
+    def is_closed(self) -> bool:
+        return False
+
+    def terminate(self) -> None: ...
+
+    async def fetch(self, statement: str, *values: str, timeout: float) -> list[object]:
+        self.sent.append(values[1])
+        self.asked.set()
+        await self.answers.wait()
+        return []
+
+
+@pytest.mark.row("X11")
+async def test_two_hundred_moves_at_once_are_one_notification_and_those_meanwhile_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("asyncpg")
+    from bascule.store.postgres import bus as module
+
+    server, looked = _Server(), asyncio.Event()
+
+    async def connected(*address: object, **options: object) -> _Server:
+        return server
+
+    async def look(first: bool) -> None:
+        looked.set()
+
+    monkeypatch.setattr(module.asyncpg, "connect", connected)
+    bus = module.Bus("", None, "a", woken=lambda wake: None, look=look, lost=lambda why: None)
+    running = asyncio.create_task(bus.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await looked.wait()
+            for n in range(200):
+                bus.moved(f"s{n % 10}", n)
+            await server.asked.wait()  # the first is under way: what follows waits for it
+            for n in range(200, 400):
+                bus.moved(f"s{n % 10}", n)
+            server.asked.clear()
+            server.answers.set()
+            await server.asked.wait()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    wakes = [msgspec.json.decode(one, type=module.Wake) for one in server.sent]
+    assert [wake.sessions for wake in wakes] == [
+        {f"s{n}": first + n for n in range(10)} for first in (190, 390)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ async def test_a_prompt_is_saved_found_changed_removed_and_restored(hub: Running
             assert (shown["prompt"]["version"], shown["prompt"]["mine"]) == (1, True)
         with part("it is found by its text, with the words that matched"):
             found = (await client.get("/api/prompts", params={"q": "look"})).json()["prompts"]
-            assert found[0]["snippet"] == ["Review\nreview\n", "Look", " at {{file}}\n"]
+            assert found[0]["snippet"] == ["Review review ", "Look", " at {{file}} "]
             assert await titles(client, q="heron") == []
         with part("a second version, and the first is still there"):
             changed = await client.post(one, json={"base": 1, "content": content("Look twice")})

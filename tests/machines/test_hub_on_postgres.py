@@ -28,10 +28,9 @@ async def test_a_machine_is_driven_through_a_hub_on_postgres_which_keeps_all_whe
     rows = await equal_logs(hub, laptop, session)
     assert not (hub.data / "bascule.db").exists()
     await hub.kill()
-    await hub.start()
+    store = hub_env.pop("BASCULE_STORE")  # the next start is told on the command line
+    await hub.start("--store", store)
     await hub.until_device(laptop.device, online=True)
     assert (await equal_logs(hub, laptop, session))[: len(rows)] == rows
-    stored = await asyncio.to_thread(
-        postgres.run, "SELECT count(*) FROM bascule.events", url=hub_env["BASCULE_STORE"]
-    )
+    stored = await asyncio.to_thread(postgres.run, "SELECT count(*) FROM bascule.events", url=store)
     assert int(str(stored[0][0][0])) >= len(rows)

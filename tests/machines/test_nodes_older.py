@@ -16,7 +16,7 @@ from bascule.model.events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 
-ADDED = "src/bascule/store/postgres/migrations/0004_claims.sql"
+ADDED = "src/bascule/store/postgres/migrations/0005_words.sql"
 
 
 @pytest.mark.row("X11")
@@ -42,6 +42,9 @@ async def test_an_older_node_goes_on_beside_a_newer_one_and_is_refused_once_it_s
                 session = await start(new, laptop, "count 3")
                 ended = await new.wait_for(session, TurnEnded)
                 await equal_logs(old, laptop, session)
+                for node in (old, new):
+                    searched = await node.http.get("/api/search", params={"q": "count"})
+                    assert searched.status_code == 200, searched.text
                 line.target = new.url
                 await old.kill()
                 await new.until_device("d-laptop", online=True)

@@ -50,6 +50,8 @@ def old_database(source: Path, target: Path, version: int) -> None:
                 made.execute(statement)
         if version < 5:
             made.execute("DELETE FROM main.meta WHERE name = 'epoch'")
+        if version < 15:
+            made.execute("DELETE FROM main.meta WHERE name = 'tokenizer'")
         made.execute("DETACH source")
     target.chmod(0o600)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from tests.store.copies import BEGUN, LAPTOP, as_rows
 from tests.waiting import PATIENCE
@@ -9,10 +10,13 @@ from tests.waiting import PATIENCE
 from bascule.model.events import AnyEvent
 from bascule.store.database import DatabaseStore
 
+if TYPE_CHECKING:
+    from bascule.store.postgres.store import PostgresStore
+
 Opener = Callable[..., Awaitable[DatabaseStore]]
 
 
-async def open_at(url: str, clock: Callable[[], float]) -> DatabaseStore:
+async def open_at(url: str, clock: Callable[[], float]) -> "PostgresStore":
     from bascule.store.postgres.store import PostgresStore
 
     return await PostgresStore.open(url, clock=clock, loop=asyncio.get_running_loop())
@@ -26,6 +30,8 @@ async def answers_of(
         head, _ = await store.head_of(name)
         events = log if head else [BEGUN, *log]
         await store.take_in(LAPTOP, name, head + 1, as_rows(events, head + 1))
+        async with asyncio.timeout(PATIENCE):
+            await store.searchable()  # sessions are found in the order in which they were indexed
     async with asyncio.timeout(PATIENCE):
         await store.searchable()
     said: list[object] = [

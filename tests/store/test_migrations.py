@@ -12,12 +12,15 @@ from tests.store.logs import STARTED, append_all, asked, numbers, opened, step, 
 from tests.store.older_database import FILES, old_database
 from tests.waiting import PATIENCE
 
+from bascule.model.commands import Actor
 from bascule.model.events import EntryClosed, PermissionAnswered, PromptSent, TurnEnded
+from bascule.model.prompts import Delta, DeltaOp, PromptContent
 from bascule.model.records import Write
 from bascule.store import schema
 from bascule.store.base import AuditRecord, StoredReply
 from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
@@ -87,6 +90,35 @@ async def test_a_database_of_every_version_opens_with_all_that_was_in_it(
     await store.close()
     with closing(sqlite3.connect(old)) as closed:
         assert schema.version_of(closed) == len(FILES)
+
+
+@pytest.mark.row("F11", "X4")
+@pytest.mark.parametrize(
+    "block", ["block", "zeroblob(7)", "randomblob(length(block))", "substr(block, 1, 5)"]
+)
+async def test_an_index_of_words_that_sqlite_made_is_made_again_however_damaged(
+    open_store: Opener, tmp_path: Path, block: str
+) -> None:
+    new = await open_store(tmp_path / "new" / "bascule.db")
+    secret = await fill(new)
+    words = "Ещё\n\nthe reeds"
+    made = PromptContent(title="Ещё", delta=Delta(ops=(DeltaOp(insert="the reeds\n"),)))
+    prompt = await PromptBook(new).add(made, "the reeds", Actor("ana", "g1"), shared=True)
+    await new.close()
+    old = tmp_path / "old" / "bascule.db"
+    old.parent.mkdir()
+    old_database(new.path, old, 14)
+    with closing(sqlite3.connect(old, isolation_level=None)) as before:
+        before.execute("ATTACH ? AS source", (str(new.path),))
+        before.execute("INSERT INTO main.prompts SELECT * FROM source.prompts")
+        before.execute("INSERT INTO main.prompt_words (rowid, words) SELECT n, ? FROM prompts", (words,))
+        before.execute("INSERT INTO main.search_text (rowid, words) VALUES (1, 'otter'), (2, 'pelican')")
+        before.execute(f"UPDATE main.search_text_data SET block = {block}")
+    store = await open_store(old)
+    await check_contents(store, secret)
+    assert (await store.search("otter")).hits == []
+    assert await PromptBook(store).search("еще", 9) == {prompt.id: ["", "Ещё", " the reeds"]}
+    assert list(await PromptBook(store).search("reed", 9)) == [prompt.id]
 
 
 @pytest.mark.row("F11")

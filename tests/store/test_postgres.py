@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from tests.store.audit_copies import AuditCopyConformance, chain, walked
 from tests.store.conformance import LogConformance, OpenLog
 from tests.store.conftest import Clock
 from tests.store.copies import ASKED, BEGUN, LAPTOP, as_rows
-from tests.store.logs import AT, random_log, rest_times, text
+from tests.store.logs import AT, text
 from tests.store.postgres_server import Server, reason_to_skip
-from tests.store.postgres_store import Opener, answers_of, open_at
+from tests.store.postgres_store import Opener, open_at
 from tests.store.replica_conformance import TURN, ReplicaConformance
 from tests.store.replica_conformance import Open as OpenHub
 from tests.waiting import PATIENCE
@@ -28,7 +27,6 @@ from bascule.store.devices import DeviceBook, DeviceRecord
 from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
-from bascule.store.sqlite import SqliteStore
 
 pytestmark = [
     pytest.mark.anyio,
@@ -48,74 +46,10 @@ class TestPostgresReplicas(ReplicaConformance):
         return open_postgres
 
 
-# The same rows in, the same answers out --------------------------------------------------------------
-
-# Letters of several scripts, with accents and signs between them.
-_LATIN = [
-    "heron",
-    "Héron",
-    "HERON",
-    "herons",
-    "a_b",
-    "src/app.py",
-    "ana@example.org",
-    "naïve",
-    "Straße",
-    "don't",
-]
-_OTHER = [
-    "Ωμέγα",
-    "ωμεγα",
-    "Жук",
-    "жуk",
-    "日本語",
-    "x1",
-    "1",
-    "x",
-    "e\u0301tude",
-    "étude",
-    "--",
-    "…",
-    "\x00",
-    "don't",
-]
-_words = st.lists(st.sampled_from([*_LATIN, *_OTHER]), max_size=6).map(" ".join)
-_said = st.builds(text, _words)
-_logs = st.lists(
-    st.tuples(
-        st.sampled_from(["s1", "s2", "s3"]), st.one_of(random_log, st.lists(_said, min_size=1, max_size=8))
-    ),
-    min_size=1,
-    max_size=3,
-)
-
-
-@given(
-    logs=_logs,
-    queries=st.lists(_words.filter(lambda one: any(map(str.isalnum, one))), min_size=2, max_size=4),
-)
-@pytest.mark.row("X11")
-# To make a failing example smaller would take a database for each try.
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-async def test_the_same_rows_give_the_same_answers_on_both_databases(
-    server: Server,
-    template: str,
-    tmp_path_factory: pytest.TempPathFactory,
-    logs: list[tuple[str, list[AnyEvent]]],
-    queries: list[str],
-) -> None:
-    clock, loop = Clock(), asyncio.get_running_loop()
-    folder: Path = tmp_path_factory.mktemp("sqlite")
-    with pytest.MonkeyPatch.context() as patch:
-        rest_times(patch, 0)
-        sqlite = SqliteStore.open(folder / "bascule.db", clock=clock, loop=loop)
-        postgres = await open_at(await asyncio.to_thread(server.new_database, template), clock)
-        try:
-            expected = await answers_of(sqlite, logs, queries)
-            assert await answers_of(postgres, logs, queries) == expected
-        finally:
-            await sqlite.close()
-            await postgres.close()
+class TestPostgresAuditCopies(AuditCopyConformance):
+    @pytest.fixture
+    def opener(self, open_postgres: OpenHub) -> OpenHub:
+        return open_postgres
 
 
 # The books -------------------------------------------------------------------------------------------
@@ -174,6 +108,9 @@ CHANGES = [
     "UPDATE bascule.audit SET body = 'x'",
     "DELETE FROM bascule.audit",
     "TRUNCATE bascule.audit",
+    "UPDATE bascule.device_audit SET body = 'x'",
+    "DELETE FROM bascule.device_audit",
+    "TRUNCATE bascule.device_audit",
 ]
 
 
@@ -192,10 +129,12 @@ async def test_neither_the_hubs_role_nor_the_owner_changes_the_log(
 ) -> None:
     await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
     await hub.audit([AuditRecord("grant", "ana")])
+    await hub.take_in_audit(LAPTOP, 1, chain("a", "b"))
     role = await _fails(server, url, "SET ROLE bascule_hub", change)
     assert role == "InsufficientPrivilegeError"
     assert await _fails(server, url, change) == "RestrictViolationError"
     assert [row.body for row in await hub.read("s1", 0)] == as_rows(TURN)
+    assert await walked(hub) == [(1, 2, None)]
 
 
 async def test_the_hub_serves_with_the_role_that_can_not_change_the_log(hub: DatabaseStore) -> None:

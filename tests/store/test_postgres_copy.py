@@ -6,19 +6,23 @@ import sqlite3
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from msgspec import Raw
+from tests.store.audit_copies import chain, walked
 from tests.store.conftest import Clock
 from tests.store.copies import ASKED, LAPTOP, as_rows
 from tests.store.logs import AT, rest_times, text
-from tests.store.postgres_server import Server, program, reason_to_skip
+from tests.store.postgres_server import Server, program, reason_to_skip, running_server
 from tests.store.postgres_store import Opener, answers_of, open_at
 from tests.store.replica_conformance import TURN
 from tests.waiting import PATIENCE
 
 from bascule.model.commands import Actor
 from bascule.model.errors import StorageFailed, StoreDamaged, StoreRefused
+from bascule.model.event_values import Diff
+from bascule.model.events import ToolChanged, ToolStarted, TurnEnded
 from bascule.model.prompts import Delta, DeltaOp, PromptContent
 from bascule.notify.book import DENY_KEY, NotifyBook
 from bascule.notify.channels import Channel
@@ -42,6 +46,7 @@ pytestmark = [
 ]
 
 ANA = Actor("ana", "g1")
+ROLE = "bascule_hub"
 HOOK = Channel(id="c1", type="webhook", name="hook", url="https://ana.example/hook", secret="hush")
 PHONE = Channel(
     id="c2", type="push", name="phone", url="https://push.example/1", grant_id="g1", p256dh="p", auth="a"
@@ -50,7 +55,7 @@ PUSH_SECRET, DENY_SECRET = b64(b"\x01" * 32).encode(), b"\x02" * 32
 
 # Tables that are not copied: a hub runs no agents, and what can be made again is.
 OF_AGENTS = {"outbox", "replies", "rules", "comparisons", "links"}
-MADE_AGAIN = {"search_sessions", "search_owed", "search_text", "search_titles", "prompt_words"}
+MADE_AGAIN = {"search_owed", "search_text", "search_titles", "prompt_words"}
 BY_ITSELF = {"meta"}  # only what must stay what it is
 
 
@@ -79,7 +84,9 @@ async def _fill(folder: Path, clock: Clock) -> Filled:
     book.put(PHONE)
     book.set_options(QuietHours("22:00", "07:00"), 7)
     try:
-        log = [*TURN[1:], text("the heron \x00 lands"), ASKED]
+        edit = ToolStarted("t1", "Edit", "reeds.txt", "edit", Raw(b"{}"))
+        done = ToolChanged("t1", "done", diffs=(Diff("reeds.txt", "", added=3, removed=1),))
+        log = [*TURN[1:], edit, done, TurnEnded("end_turn"), text("the heron \x00 lands"), ASKED]
         answers = await answers_of(store, [("s1", log)], ["heron"])
         _, secret = await (await GrantBook.open(store, clock)).create("ana", "owner")
         await ProjectBook(store).add("d1", "/srv/app", "app", "ana")
@@ -91,6 +98,7 @@ async def _fill(folder: Path, clock: Clock) -> Filled:
         devices.stand(LAPTOP, "pause", b"{}", ANA)
         waiting = WaitingAnswer("a1", LAPTOP, "s1", "r1", "0", "deny", b"{}", ANA, AT, 1e9)
         await (await AnswerBook.open(store)).add(waiting, AuditRecord("permission", "ana"))
+        await store.take_in_audit(LAPTOP, 1, chain("a", "b"))
         await store.barrier()
         return Filled(answers, secret, prompt.id)
     finally:
@@ -125,6 +133,7 @@ async def test_a_hub_is_copied_from_its_file_and_answers_the_same(
         assert [row.body for row in await copied.read("s1", 0)] == [row.body for row in expected[10]]
         assert (await GrantBook.open(copied, clock)).authenticate(filled.secret) is not None
         assert (await copied.verify_audit()).bad is None
+        assert await walked(copied) == [(1, 2, None)]
         assert copied.shared.hub == "d-hub"
         await _books_are_there(copied, filled.prompt)
         await _choices_are_there(copied)
@@ -175,8 +184,8 @@ async def test_every_table_of_a_file_is_copied_or_left_for_a_reason(tmp_path: Pa
         there = {name for name, _ in file.execute(listed) if not name.startswith("sqlite_")}
         empty = {name for name in TABLES if file.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() is None}
     assert there == set(TABLES) | OF_AGENTS | MADE_AGAIN | BY_ITSELF
-    # What this test's hub has none of: what is folded later, what machines keep, copies of their audit logs.
-    assert empty <= {"entries", "edits", "pending", "driver_states", "device_audit", "device_chains"}
+    # What this test's hub has none of: what machines keep.
+    assert empty <= {"pending", "driver_states"}
 
 
 async def test_a_file_of_channels_that_can_not_be_read_stops_the_copy(
@@ -206,23 +215,73 @@ async def test_a_copy_that_fails_leaves_an_empty_database(
 
 
 @pytest.mark.row("X11")
-async def test_a_backup_by_pg_dump_is_restored_with_everything(
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("events", "DELETE FROM events WHERE seq = 3"),
+        ("device_audit", "UPDATE device_audit SET body = 'x' WHERE n = 2"),
+        ("grants", "UPDATE grants SET crc = crc + 1"),
+        ("search_sessions", "INSERT INTO search_sessions (n, session_id) VALUES (9, 'more')"),
+    ],
+)
+async def test_a_copy_that_differs_is_refused_and_leaves_an_empty_database(
+    server: Server,
+    url: str,
+    tmp_path: Path,
+    filled: Filled,
+    monkeypatch: pytest.MonkeyPatch,
+    table: str,
+    change: str,
+) -> None:
+    from bascule.store.postgres import copying
+
+    keep = copying._keep_meta  # pyright: ignore[reportPrivateUsage] - between copying and comparing
+
+    def keep_and_change(source: sqlite3.Connection, target: Any, hub: str) -> None:
+        keep(source, target, hub)
+        target.script("SET LOCAL session_replication_role = replica")  # without triggers
+        target.script(change)
+
+    monkeypatch.setattr(copying, "_keep_meta", keep_and_change)
+    with pytest.raises(StoreDamaged, match=f"in {table}"):
+        await _copy(tmp_path, url)
+    statements = [f"SELECT count(*) FROM bascule.{name}" for name in (*copying.TABLES, "choices")]
+    assert await asyncio.to_thread(server.run, *statements, url=url) == [[(0,)]] * len(statements)
+
+
+@pytest.mark.row("X11")
+async def test_a_backup_by_pg_dump_is_restored_on_another_server_with_everything(
     server: Server, url: str, open_postgres: Opener, clock: Clock, tmp_path: Path
 ) -> None:
     hub = await open_postgres()
     await hub.take_in(LAPTOP, "s1", 1, as_rows(TURN))
     _, secret = await (await GrantBook.open(hub, clock)).create("ana", "owner")
     dumps, restores = program("pg_dump"), program("pg_restore")
-    other = await asyncio.to_thread(server.new_database)
+    dump = str(tmp_path / "hub.dump")
+    with contextlib.ExitStack() as closing:
+        elsewhere = await asyncio.to_thread(closing.enter_context, running_server())
+        other = await asyncio.to_thread(elsewhere.new_database)
 
-    def back_up_and_restore() -> None:
-        dump = str(tmp_path / "hub.dump")
-        subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
-        subprocess.run([restores, "--no-owner", "-d", other, dump], check=True)
+        def back_up_and_restore() -> None:
+            subprocess.run([dumps, "-Fc", "-n", "bascule", "-f", dump, url], check=True)
+            subprocess.run([restores, "--no-owner", "--no-privileges", "-d", other, dump], check=True)
 
-    await asyncio.to_thread(back_up_and_restore)  # while the hub runs
-    restored = await open_at(other, clock)
+        await asyncio.to_thread(back_up_and_restore)  # while the hub runs
+        await _is_restored(elsewhere, other, clock, secret)
+
+
+async def _is_restored(server: Server, url: str, clock: Clock, secret: str) -> None:
+    """The log, a grant, the audit log, and the role that may not change them, which no dump holds."""
+    import asyncpg
+
+    restored = await open_at(url, clock)
     try:
+        assert restored.shared.role == ROLE
+        anybody = "SELECT has_function_privilege('public', 'bascule.drop_log(text)', 'EXECUTE')"
+        assert await asyncio.to_thread(server.run, anybody, url=url) == [[(False,)]]
+        for change in ("UPDATE bascule.events SET body = 'x'", "DELETE FROM bascule.device_audit"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await asyncio.to_thread(server.run, f"SET ROLE {ROLE}", change, url=url)
         assert [row.body for row in await restored.read("s1", 0)] == as_rows(TURN)
         assert (await GrantBook.open(restored, clock)).authenticate(secret) is not None
         assert (await restored.verify_audit()).bad is None

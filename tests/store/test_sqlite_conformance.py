@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.store.conformance import DaemonConformance, Open
 from tests.store.conftest import Clock, Opener
 from tests.store.logs import AT, encoded, folded, opened, random_log, step, text
+from tests.store.search_conformance import SearchConformance
 
 from bascule.model.codec import Logged
 from bascule.model.errors import StoreConflict
@@ -25,6 +26,12 @@ pytestmark = pytest.mark.anyio
 class TestSqliteStore(DaemonConformance):
     @pytest.fixture
     def opener(self, open_store: Opener) -> Open:
+        return open_store
+
+
+class TestSqliteSearch(SearchConformance):
+    @pytest.fixture
+    def opener(self, open_store: Opener) -> Opener:
         return open_store
 
 

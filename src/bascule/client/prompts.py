@@ -17,7 +17,7 @@ class ClientPrompts:
         self._ask = ask
 
     async def all(self, words: str = "") -> list[PromptView]:
-        """The newest first; with words, those that have them, the best match first."""
+        """The newest first; with words, those that have them, by title before text."""
         return json.decode(await self._ask("prompts:list", {"q": words}), type=PromptList).prompts
 
     async def show(self, prompt_id: str) -> PromptShown:

@@ -9,7 +9,8 @@ from bascule.model.errors import CallerError, StoreDamaged
 from bascule.model.prompts import PromptContent, PromptUse, PromptVersion, SavedPrompt
 from bascule.store.connection import Connection
 from bascule.store.rows import check, checksum
-from bascule.store.search import terms_of
+from bascule.store.search import asked, snippet
+from bascule.store.tokenizer import words_in
 from bascule.store.words import words_of
 
 ALL = "SELECT id, body, crc FROM prompts ORDER BY n DESC"
@@ -111,11 +112,20 @@ def uses_of(connection: Connection, prompt_id: str, limit: int) -> list[PromptUs
 
 
 def found_in(connection: Connection, text: str, limit: int) -> dict[str, list[str]]:
-    """Ids of the prompts with these words, the best first, each with text around a match, in pieces.
+    """Ids of the prompts with these words, each with text around a match, in pieces: every second is a match.
 
-    Every second piece is a match.
+    Prompts whose title has a word that is looked for come first; then the newest do.
     """
-    return words_of(connection).prompts(connection, terms_of(text), limit)
+    query = asked(text)
+    whole, beginning = query.marked
+
+    def is_named(prompt: tuple[str, str]) -> bool:
+        title = words_in(prompt[1].partition("\n")[0])
+        return any(word in whole or (beginning and word.startswith(beginning)) for word in title)
+
+    found = words_of(connection).prompts(connection, query)
+    best = sorted(found, key=is_named, reverse=True)[:limit]
+    return {prompt_id: list(snippet(body, query)) for prompt_id, body in best}
 
 
 def _name(prompt_id: str) -> str:

@@ -10,6 +10,7 @@ from bascule.store.connection import Connection
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_index import row_id
 from bascule.store.search_text import shown_of
+from bascule.store.tokenizer import Query, query_of, spans_of, words_in
 from bascule.store.words import words_of
 
 MAX_TERMS = 16
@@ -25,36 +26,39 @@ ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first
 NUMBER = "SELECT n FROM search_sessions WHERE session_id = ?"
 OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000) AS owed"
 
-_word = re.compile(r"\w+")
-
 
 def search(
     connection: Connection, text: str, limit: int, session_id: str | None, *, only_found: bool = False
 ) -> SearchResult:
     """Newest first, titles before messages. Raises `InvalidInput` when there is nothing to look for."""
-    terms = terms_of(text)
+    query = asked(text)
     with words_of(connection).limited(connection, SECONDS):
-        hits = _search(connection, terms, limit, session_id, BELOW_OURS if only_found else HIGHEST)
-        return SearchResult(hits, int(connection.execute(OWED).fetchone()[0]))
+        hits = _search(connection, query, limit, session_id, BELOW_OURS if only_found else HIGHEST)
+        return SearchResult(hits, owed_to_search(connection))
 
 
-def terms_of(text: str) -> list[str]:
-    """The words to look for, without signs that could mean anything to a database."""
+def owed_to_search(connection: Connection) -> int:
+    """How many texts can't be found yet; counted up to 100,000."""
+    return int(connection.execute(OWED).fetchone()[0])
+
+
+def asked(text: str) -> Query:
+    """The words to look for, without signs that could mean anything to a database. Raises `InvalidInput`."""
     text = "".join(" " if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in text)
-    terms = [term for term in text[:MAX_QUERY].split() if any(letter.isalnum() for letter in term)]
+    terms = [term for term in text[:MAX_QUERY].split() if words_in(term)]
     if not terms:
         raise InvalidInput("Give at least one word to search for.")
-    return terms[:MAX_TERMS]
+    return query_of(terms[:MAX_TERMS])
 
 
 def _search(
-    connection: Connection, terms: list[str], limit: int, session_id: str | None, highest: int
+    connection: Connection, query: Query, limit: int, session_id: str | None, highest: int
 ) -> list[SearchHit]:
     words = words_of(connection)
     hits: list[SearchHit] = []
     if session_id is None:
-        for found in words.titles(connection, terms, highest, min(limit, TITLES_AT_MOST)):
-            hits += _title_hit(connection, found, terms)
+        for found in words.titles(connection, query, highest, min(limit, TITLES_AT_MOST)):
+            hits += _title_hit(connection, found, query)
         low, high = -(1 << 63), highest
     else:
         number = connection.execute(NUMBER, (session_id,)).fetchone()
@@ -62,29 +66,30 @@ def _search(
             return []
         low, high = row_id(number[0], 0), row_id(number[0], 0xFFFFFFFF)
     names: dict[int, str] = {}
-    for rowid in words.texts(connection, terms, low, high, limit - len(hits)):
+    for rowid in words.texts(connection, query, low, high, limit - len(hits)):
         number = rowid >> 32
         if number not in names:
-            names[number] = connection.execute(SESSION, (number,)).fetchone()[0]
-        hits += _message_hit(connection, names[number], rowid & 0xFFFFFFFF, terms)
+            session = connection.execute(SESSION, (number,)).fetchone()
+            if session is None:
+                continue  # an index that is a little damaged finds what is gone
+            names[number] = session[0]
+        hits += _message_hit(connection, names[number], rowid & 0xFFFFFFFF, query)
     return hits
 
 
-def _title_hit(connection: Connection, session_id: str, terms: list[str]) -> list[SearchHit]:
+def _title_hit(connection: Connection, session_id: str, query: Query) -> list[SearchHit]:
     try:
         record = reader.record(connection, session_id)
     except StoreDamaged:
         return []  # said where sessions are listed
     if record is None:
         return []
-    marked = snippet(record.title, terms)
+    marked = snippet(record.title, query)
     kind, archived, found = "title", record.archived, record.found
     return [SearchHit(session_id, record.title, 0, marked, record.updated_at, kind, archived, found)]
 
 
-def _message_hit(
-    connection: Connection, session_id: str, first_seq: int, terms: list[str]
-) -> list[SearchHit]:
+def _message_hit(connection: Connection, session_id: str, first_seq: int, query: Query) -> list[SearchHit]:
     values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
     try:
         record = reader.record(connection, session_id)
@@ -94,7 +99,7 @@ def _message_hit(
     if record is None or entry is None:
         return []
     kind = str(type(entry).__struct_config__.tag)
-    marked = snippet(shown_of(entry), terms)
+    marked = snippet(shown_of(entry), query)
     archived, found = record.archived, record.found
     return [SearchHit(session_id, record.title, first_seq, marked, entry.at, kind, archived, found)]
 
@@ -102,23 +107,17 @@ def _message_hit(
 # What is shown of a match ---------------------------------------------------------------------------------
 
 
-def folded(text: str) -> str:
-    """Without accents and case, as the index sees words."""
-    apart = unicodedata.normalize("NFD", text.lower())
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
-
-
-def snippet(text: str, terms: list[str]) -> tuple[str, ...]:
+def snippet(text: str, query: Query) -> tuple[str, ...]:
     """Some text around the first match, in pieces: every second one is a match, the others are not."""
-    words = [folded(word) for term in terms for word in _word.findall(term)]
-    whole, beginning = set(words), words[-1] if words else ""
+    whole, beginning = query.marked
     spans: list[tuple[int, int]] = []
-    for found in _word.finditer(text):
-        if spans and found.start() > spans[0][0] + 2 * AROUND:
+    for start, stop in spans_of(text):
+        if spans and start > spans[0][0] + 2 * AROUND:
             break
-        word = folded(found[0])
-        if word in whole or (len(beginning) > 1 and word.startswith(beginning)):
-            spans.append(found.span())
+        for word in words_in(text[start:stop]):
+            if word in whole or (beginning and word.startswith(beginning)):
+                spans.append((start, stop))
+                break
     return _cut(text, spans)
 
 

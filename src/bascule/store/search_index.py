@@ -20,6 +20,7 @@ from bascule.store.connection import Connection
 from bascule.store.found import search_number
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_text import text_of
+from bascule.store.tokenizer import VERSION
 from bascule.store.transaction import Transaction
 from bascule.store.words import words_of
 
@@ -48,11 +49,20 @@ PAID = "DELETE FROM search_owed WHERE (session_id, first_seq) <= (?, ?)"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
 NEW_NUMBER = "INSERT INTO search_sessions (n, session_id) VALUES (?, ?)"
 KEEP_TITLE = "UPDATE search_sessions SET title = ? WHERE n = ?"
+# Read from indexes alone: entries can be gigabytes. A prompt is owed by its number, with no session.
 OWE_ALL = (
-    "UPDATE search_sessions SET title = ''",
+    "UPDATE search_sessions SET title = '' WHERE title <> ''",
     "INSERT OR IGNORE INTO search_owed SELECT session_id, 0 FROM sessions",
-    "INSERT OR IGNORE INTO search_owed SELECT session_id, first_seq FROM entries WHERE open = 0",
+    "INSERT OR IGNORE INTO search_owed SELECT session_id, first_seq FROM entries",
+    """
+DELETE FROM search_owed
+WHERE (session_id, first_seq) IN (SELECT session_id, first_seq FROM entries WHERE open = 1)
+""",
+    "INSERT OR IGNORE INTO search_owed SELECT '', n FROM prompts",
 )
+OWED_PROMPT = ""
+MADE_BY = "SELECT value FROM meta WHERE name = 'tokenizer'"
+NOW_MADE_BY = "INSERT OR REPLACE INTO meta (name, value) VALUES ('tokenizer', ?)"
 
 T = TypeVar("T")
 
@@ -83,6 +93,7 @@ class Filler:
         self._more = asyncio.Event()
         self._more.set()  # what an earlier run still owed
         self._nothing_owed = asyncio.Event()
+        self._renewed = False  # looked, since the store was opened, whose words the index holds
         self._events, self._since = 0, monotonic()  # that sessions wrote since the last slice
         self._slices, self._owed = 0, 0
         self._task = loop.create_task(self._run(), name="search index")
@@ -134,6 +145,9 @@ class Filler:
         return True
 
     async def _pay_all(self) -> float:
+        if not self._renewed:
+            await self._store.transact(renew, sync=False)
+            self._renewed = True
         while True:
             if self._slices % COUNT_EVERY == 0:
                 self._owed = await self._store.transact(count_owed, sync=False)
@@ -150,8 +164,32 @@ class Filler:
 
 def forget_all(transaction: Transaction) -> None:
     words_of(transaction.connection).forget_all(transaction.connection)
+    owe_all(transaction.connection)
+
+
+def owe_all(connection: Connection) -> None:
     for statement in OWE_ALL:
-        transaction.connection.execute(statement)
+        connection.execute(statement)
+
+
+def renew(transaction: Transaction) -> None:
+    """Owe what another version of the tokenizer made: all, or what a server beside this one still makes."""
+    connection = transaction.connection
+    words, before = words_of(connection), made_by(connection)
+    if words.shared and before < VERSION:
+        owe_all(connection)
+    elif not words.shared and before != VERSION:
+        forget_all(transaction)
+    elif before == VERSION:
+        words.owe_older(connection)
+    if before < VERSION or not words.shared:
+        connection.execute(NOW_MADE_BY, (b"%d" % VERSION,))
+
+
+def made_by(connection: Connection) -> int:
+    """The version of the tokenizer whose words the index holds, or is to hold."""
+    row = connection.execute(MADE_BY).fetchone()
+    return int(bytes(row[0])) if row else 0
 
 
 def count_owed(transaction: Transaction) -> int:
@@ -162,7 +200,11 @@ def count_owed(transaction: Transaction) -> int:
 def pay_some(transaction: Transaction) -> tuple[bool, float]:
     """Fold or index some of what is owed; whether there may be more, and the seconds of work it took."""
     began = thread_time()
-    left = transaction.fold_some() or _pay_some(transaction.connection)
+    left = transaction.fold_some()
+    if (
+        not left and made_by(transaction.connection) == VERSION
+    ):  # a newer server's index is filled by newer servers
+        left = _pay_some(transaction.connection)
     return left, thread_time() - began
 
 
@@ -174,7 +216,9 @@ def _pay_some(connection: Connection) -> bool:
     with closing(connection.execute(OWED, (SLICE_ENTRIES,))) as owed:  # one by one: they can be megabytes
         for session_id, first_seq, body, crc in owed:
             paid, last = paid + 1, (session_id, first_seq)
-            if first_seq == 0:
+            if session_id == OWED_PROMPT:
+                size += _pay_prompt(connection, first_seq)
+            elif first_seq == 0:
                 size += _pay_title(connection, session_id)
             elif body is not None:
                 text = _text(connection, session_id, first_seq, body, crc)
@@ -216,6 +260,15 @@ def _pay_title(connection: Connection, session_id: str) -> int:
             words_of(connection).add_title(connection, number, now)
         connection.execute(KEEP_TITLE, (now, number))
     return len(now)
+
+
+def _pay_prompt(connection: Connection, number: int) -> int:
+    words = words_of(connection)
+    found = words.prompt_text(connection, number)
+    if found is None:
+        return 0
+    words.set_prompt(connection, *found)
+    return len(found[1])
 
 
 def _numbered(connection: Connection, session_id: str) -> tuple[int, str]:

@@ -6,13 +6,23 @@ from typing import Protocol
 
 from bascule.store.connection import Connection
 from bascule.store.fts_words import FTS
+from bascule.store.tokenizer import Query
 
 
 class Words(Protocol):
     """Texts are numbered by `search_index.row_id`, titles by their session's number; higher is newer."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether other servers fill it too, perhaps of other versions. What is added again then replaces."""
+        ...
+
     def limited(self, connection: Connection, seconds: float) -> AbstractContextManager[None]:
         """A search inside that takes longer ends with `LimitReached`."""
+        ...
+
+    def owe_older(self, connection: Connection) -> None:
+        """Owe what another version has put in beside this one."""
         ...
 
     def add(self, connection: Connection, texts: Sequence[tuple[int, str]]) -> None: ...
@@ -29,18 +39,22 @@ class Words(Protocol):
         """Empty the index, however damaged it is."""
         ...
 
-    def texts(self, connection: Connection, terms: list[str], low: int, high: int, limit: int) -> list[int]:
-        """Numbers of the texts with all these words, the last one also as a beginning; the highest first."""
+    def texts(self, connection: Connection, query: Query, low: int, high: int, limit: int) -> list[int]:
+        """Numbers of the texts with all that is looked for; the highest first."""
         ...
 
-    def titles(self, connection: Connection, terms: list[str], highest: int, limit: int) -> list[str]:
+    def titles(self, connection: Connection, query: Query, highest: int, limit: int) -> list[str]:
         """The same of titles with numbers up to `highest`: their sessions."""
         ...
 
     def set_prompt(self, connection: Connection, prompt_id: str, text: str) -> None: ...
 
-    def prompts(self, connection: Connection, terms: list[str], limit: int) -> dict[str, list[str]]:
-        """Saved prompts with these words, the best first; each with text in pieces, every second a match."""
+    def prompt_text(self, connection: Connection, number: int) -> tuple[str, str] | None:
+        """The id and the text of a saved prompt, by its number."""
+        ...
+
+    def prompts(self, connection: Connection, query: Query) -> list[tuple[str, str]]:
+        """Ids and texts of the saved prompts with all that is looked for, the newest first."""
         ...
 
 

@@ -32,7 +32,7 @@ MAX_FOUND = 200
 
 
 async def list_prompts(call: Call[PromptsQuery]) -> PromptList:
-    """What the caller may see; with words, those that have them, the best match first."""
+    """What the caller may see; with words, those that have them, by title before text."""
     query, book = call.body, call.hub.prompts
     seen = {
         one.id: one

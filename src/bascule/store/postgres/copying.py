@@ -16,7 +16,6 @@ from bascule.store.postgres.errors import in_our_words
 from bascule.store.postgres.node_rows import request_claim
 from bascule.store.postgres.schema import prepare
 from bascule.store.rows import checksum, event_row
-from bascule.store.search_index import OWE_ALL
 
 PAGE = 1000
 MAX_PAGE_BYTES = 8 * 1024 * 1024
@@ -33,6 +32,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "entries": ("session_id", "first_seq"),
     "requests": ("session_id", "request_id"),
     "edits": ("session_id", "first_seq", "path"),
+    "search_sessions": ("n",),  # their order in search results; the words are indexed again
     "audit": ("n",),
     "device_audit": ("device", "chain", "n"),
     "device_chains": ("device", "chain"),
@@ -45,14 +45,14 @@ TABLES: dict[str, tuple[str, ...]] = {
     "standing_commands": ("n",),
     "answers_waiting": ("n",),
 }
-COUNTED = [name for name, key in TABLES.items() if key == ("n",) and name != "audit"]
+COUNTED = [name for name, key in TABLES.items() if key == ("n",) and name not in ("audit", "search_sessions")]
 COLUMNS = """
 SELECT column_name FROM information_schema.columns
 WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position
 """
 META = "SELECT name, value FROM meta WHERE name IN ('epoch', 'audit_head')"
 KEEP_META = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
-WORDS = "SELECT prompts.id, words FROM prompt_words JOIN prompts ON prompts.n = prompt_words.rowid"
+WORDS = "SELECT id, prompt_words.body FROM prompt_words JOIN prompts ON prompts.n = prompt_words.rowid"
 ADOPT = f"""
 INSERT INTO {SCHEMA}.replicas (session_id, device)
 SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
@@ -234,7 +234,6 @@ def _adopt(target: PostgresConnection, hub: str) -> None:
 
 
 def _index(source: sqlite3.Connection, target: PostgresConnection) -> None:
-    for statement in OWE_ALL:
-        target.execute(statement)
-    for prompt_id, words in source.execute(WORDS):
-        target.words.set_prompt(target, prompt_id, words)
+    """Words of prompts; all others are owed when a hub opens the copy and sees an index of no version."""
+    for prompt_id, text in source.execute(WORDS):
+        target.words.set_prompt(target, prompt_id, text)

@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.schema_versions (
 OWNED = f"SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = '{SCHEMA}'"
 ROLE_EXISTS = f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"
 IS_MEMBER = f"SELECT pg_has_role(current_user, '{ROLE}', 'MEMBER')"
+# Also in the migration; a backup that was restored without privileges has it from here.
+NOT_FOR_ALL = f"REVOKE ALL ON FUNCTION {SCHEMA}.drop_log(text) FROM public"
 RIGHTS = f"""
 GRANT USAGE ON SCHEMA {SCHEMA} TO {ROLE};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {ROLE};
@@ -81,6 +83,7 @@ def _serving_role(connection: PostgresConnection) -> str | None:
     """A role without the right to change the log. Only the owner of the tables can make it."""
     owned = connection.execute(OWNED).fetchone()
     if owned and owned[0]:
+        connection.script(NOT_FOR_ALL)
         try:
             if connection.execute(ROLE_EXISTS).fetchone() is None:
                 connection.script(f"CREATE ROLE {ROLE} NOLOGIN")
