@@ -1,4 +1,4 @@
-"""Two hub nodes on one PostgreSQL, of which one reaches it through a relay that can keep notifications from it."""
+"""Two hub nodes on one PostgreSQL; one reaches it through a relay that can keep notifications from it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A relay between a machine and its hub, or a hub and its database, whose connections can be cut and held up."""
+"""A relay between a machine and its hub, or a hub and its database: it can cut or hold up connections."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What dies between nodes without a sign: the connection that listens, its notifications, a machine's old socket."""
+"""What dies between nodes without a sign: one that listens, its notifications, a machine's connection."""
 
 import asyncio
 import contextlib
