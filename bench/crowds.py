@@ -26,6 +26,7 @@ TWO_AT_MOST = 2.0  # times what one does; what is beyond it is noise
 SHARE = 20  # percent of a processor that each throttled node has
 # Of throttled nodes: so few that one piece is served before the next comes, also where it takes P95_MS.
 CALM_RATE, CALM_PIECES = 10, 40
+TRIES = 2  # that a crowd has: something else may have had the processor for a moment
 GUESS, STEP, FINE = 400, 1.5, 1.06  # the first crowd, how the next ones grow, and how near is near enough
 MOST = 3000  # viewers, if they are served at all
 ENOUGH_SECONDS = 150.0  # after so many no further round is begun
@@ -156,7 +157,11 @@ def most_viewers(sides: Sequence[Contestant], throttles: Sequence[Throttle], gue
 
     def in_time(viewers: int) -> bool:
         if viewers not in seen:
-            seen[viewers] = crowd(sides, viewers, CALM_PIECES, CALM_RATE, throttles).late.p99
+            seen[viewers] = float("inf")
+            for _ in range(TRIES):
+                if seen[viewers] > P95_MS:
+                    p95 = crowd(sides, viewers, CALM_PIECES, CALM_RATE, throttles).late.p99
+                    seen[viewers] = min(seen[viewers], p95)
         return seen[viewers] <= P95_MS
 
     held = missed = _even(guess)
