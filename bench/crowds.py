@@ -27,6 +27,7 @@ SHARE = 20  # percent of a processor that each throttled node has
 # Of throttled nodes: so few that one piece is served before the next comes, also where it takes P95_MS.
 CALM_RATE, CALM_PIECES = 10, 40
 TRIES = 2  # that a crowd has: something else may have had the processor for a moment
+FEW = 10  # viewers, who have to get events in half the time
 GUESS, STEP, FINE = 400, 1.5, 1.06  # the first crowd, how the next ones grow, and how near is near enough
 MOST = 3000  # viewers, if they are served at all
 ENOUGH_SECONDS = 150.0  # after so many no further round is begun
@@ -194,6 +195,9 @@ def capacity(same: Contestant, other: Contestant, sizes: Sizes) -> Iterator[Figu
             throttles.append(Throttle(name, SHARE))
             closing.callback(throttles[-1].close)
             throttles[-1].take(side.pid)
+        if busy := _too_busy([same, other], throttles):
+            yield Figure(what, 0.0, " ×", "", least=1.7, absent=busy)
+            return
         rounds = list(_rounds(same, other, throttles, 1 if sizes.quick else 3))
         times = sum(one.times for one in throttles)
     ratios = [two.viewers / one.viewers if one.viewers else 0.0 for one, two in rounds]
@@ -206,6 +210,17 @@ def capacity(same: Contestant, other: Contestant, sizes: Sizes) -> Iterator[Figu
         f"one {one}; two {two}{_noise(ratio)}"
     )
     yield Figure(what, ratio, " ×", seen, least=None if sizes.quick else 1.7)
+
+
+def _too_busy(sides: list[Contestant], throttles: list[Throttle]) -> str:
+    """Why nothing can be said: events are late though hardly anybody views them. Empty when they are not."""
+    for used in (1, 2):
+        late = min(
+            crowd(sides[:used], FEW, CALM_PIECES, CALM_RATE, throttles[:used]).late.p99 for _ in range(TRIES)
+        )
+        if late > P95_MS / 2:
+            return f"the machine is busy: p95 {late:.0f} ms with {FEW} viewers at {used} throttled"
+    return ""
 
 
 def _rounds(

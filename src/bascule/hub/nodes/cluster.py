@@ -295,6 +295,7 @@ class Cluster:
             row = self._attachments.get(line.device)
             if row is not None and row.node != self.node and row.epoch > line.epoch:
                 line.end("superseded")
+                self._spawn(self._reload_devices(), f"what is known of {line.device}")
             elif row is None or row.node != self.node or row.epoch < line.epoch:
                 self._spawn(self._attach(line), f"attach {line.device}")  # it could not be stored before
         wanted: dict[str, set[str]] = {}
