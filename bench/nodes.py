@@ -7,9 +7,11 @@ started from the machine's packages, with fsync, or named by BASCULE_TEST_POSTGR
     make bench BENCH=nodes ARGS="--plots docs/plots"   # and draws how it grows
     make bench BENCH=nodes ARGS=--quick                # one small round: does everything work?
 
-Each node is one process, and its processor limits how many viewers it has. So what two nodes bear is told by
-how much the busier one works for the same viewers; how late events come tells it only where every node, the
-database, the machine and the viewers have a processor of their own.
+Each node is one process, and its processor limits how many viewers it has. So that this is what is measured,
+and not what the viewers, the database and the machine need, `capacity` gives each node a fifth of a processor
+by a control group: as root, on Linux. What two nodes would bear by how much each works is shown (`relief`).
+
+    make bench BENCH=nodes ARGS="--only capacity"      # viewers of two nodes against one, about five minutes
 """
 
 import argparse
@@ -20,21 +22,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-from contestants import Audience, Bascule, cpu_seconds, wait_for_rest
+from contestants import Audience, Bascule, wait_for_rest
+from crowds import capacity, crowd, more_viewers, relief
 from plot import Point, write_plot
 from relay import machine
-from streaming import Lateness, Pair, Sizes
+from streaming import Pair, Sizes
 from table import HEAD, Figure, row, spread
 from tests.store import postgres_server
 
 DEVICE = "d-bench"
-P95_MS = 50.0  # that viewers may wait, when it is asked how many a hub serves
-RATE = 20  # pieces a second for crowds
-PIECES = 60
-MOST_OF_TWO = 2.2  # times what one does; the rest is what measuring is off by
-PROCESSORS = 6  # two nodes, the database, the machine, its agent and the viewers
 
 
 class Hub(Bascule):
@@ -158,129 +156,6 @@ def _added(what: str, pair: Pair, sizes: Sizes, ours: str, theirs: str, most: fl
     added = [one - other for one, other in zip(mine, yours, strict=True)]
     seen = f"{spread(mine)} ms against {spread(yours)} ms"
     return Figure(what, median(added), " ms", seen, most=most, fault="; ".join(pair.faults))
-
-
-class Crowd(NamedTuple):
-    """How late pieces came to all viewers, and how long each node worked for them."""
-
-    late: Lateness  # its `p99` holds the 95th here
-    worked: list[float]  # seconds of a processor
-
-    def each(self, viewers: int) -> float:
-        """Microseconds that the nodes worked for one piece to one viewer."""
-        return sum(self.worked) / (viewers * PIECES) * 1e6
-
-
-def crowd(sides: list[Seen], viewers: int) -> Crowd:
-    """Viewers that are spread over these nodes."""
-    session = sides[0].create()
-    share = viewers // len(sides)
-    seats = [
-        Audience(side, session, viewers=share, markers=PIECES, stamped=True, seconds=90) for side in sides
-    ]
-    wait_for_rest([side.pid for side in sides])  # from letting them in
-    before = [cpu_seconds(side.pid) for side in sides]
-    sides[0].send(session, f"paced {PIECES} {RATE}")
-    late = sorted(one for seat in seats for one in seat.report()["late"])
-    worked = [cpu_seconds(side.pid) - was for side, was in zip(sides, before, strict=True)]
-    wait_for_rest([side.pid for side in sides])
-    if not late:
-        return Crowd(Lateness(float("inf"), float("inf")), worked)
-    return Crowd(Lateness(late[len(late) // 2] / 1e6, late[len(late) * 95 // 100] / 1e6), worked)
-
-
-class Work(NamedTuple):
-    """Seconds of a processor that a node needs for a piece itself, and for each viewer of it."""
-
-    itself: float
-    viewer: float
-
-    @classmethod
-    def of(cls, seen: dict[int, float]) -> "Work":
-        """From what it worked for few and for many viewers."""
-        (few, little), (many, much) = sorted(seen.items())
-        viewer = (much - little) / (many - few)
-        return cls(little - few * viewer, viewer)
-
-    @property
-    def viewers(self) -> float:
-        """How many it bears with a whole processor."""
-        return (1 / RATE - self.itself) / self.viewer if self.viewer > 0 else 0.0
-
-    def __str__(self) -> str:
-        return f"{self.itself * 1e6:.0f} µs for a piece, {self.viewer * 1e6:.1f} µs for each viewer of it"
-
-
-def relief(same: Seen, other: Seen, sizes: Sizes) -> Iterator[Figure]:
-    """How many viewers two nodes bear, and one, by what each works for few and for many."""
-    alone: dict[int, float] = {}
-    busier: dict[int, float] = {}
-    for viewers in (20, 100) if sizes.rounds == 1 else (100, 500):
-        turns = [(crowd([same], viewers), crowd([same, other], viewers)) for _ in range(min(sizes.rounds, 3))]
-        alone[viewers] = median(one.worked[0] for one, _ in turns) / PIECES
-        busier[viewers // 2] = median(max(two.worked) for _, two in turns) / PIECES
-        ratio = alone[viewers] / busier[viewers // 2] if busier[viewers // 2] else 0.0
-        words = f"{alone[viewers] * 1e3:.2f} ms a piece against {busier[viewers // 2] * 1e3:.2f} ms"
-        yield Figure(f"one node's work against the busier of two, {viewers} viewers", ratio, " ×", words)
-    one, two = Work.of(alone), Work.of(busier)
-    what = f"viewers that two nodes bear against one, at {RATE} events a second"
-    if one.viewers <= 0 or two.viewers <= 0:
-        yield Figure(what, 0.0, " ×", f"{one}; {two}", least=1.7, absent="too little work to tell")
-        return
-    words = f"{2 * two.viewers:.0f} ({two}) against {one.viewers:.0f} ({one})"
-    ratio = 2 * two.viewers / one.viewers
-    fault = "more than two can do: the machine was busy with something else" if ratio > MOST_OF_TWO else ""
-    least = None if sizes.rounds == 1 else 1.7
-    yield Figure(what, ratio, " ×", words, least=least, fault="" if sizes.rounds == 1 else fault)
-
-
-def most_viewers(sides: list[Seen], sizes: list[int]) -> tuple[int, str]:
-    """The largest crowd that still gets everything in time, and what was seen on the way."""
-    held, words = 0, []
-    for viewers in sizes:
-        p95 = crowd(sides, viewers).late.p99
-        words.append(f"{viewers}: {p95:.0f} ms")
-        if p95 > P95_MS:
-            break
-        held = viewers
-    return held, ", ".join(words)
-
-
-def capacity(same: Seen, other: Seen, sizes: Sizes) -> Iterator[Figure]:
-    what = "viewers of two nodes against one"
-    there = os.cpu_count() or 1
-    if there < PROCESSORS:
-        absent = f"{there} processors, and it takes {PROCESSORS} that nothing else uses"
-        yield Figure(what, 0.0, " ×", "", least=1.7, absent=absent)
-        return
-    steps = [20, 40] if sizes.rounds == 1 else [100, 200, 300, 400, 600, 800, 1200, 1600]
-    one, alone = most_viewers([same], steps)
-    two, together = most_viewers([same, other], steps)
-    ratio = two / one if one else 0.0
-    seen = f"p95 within {P95_MS:.0f} ms: one node {alone}; two nodes {together}"
-    yield Figure(what, ratio, " ×", seen, least=1.7)
-
-
-def more_viewers(same: Seen, sizes: Sizes, plots: Path | None) -> Iterator[Figure]:
-    quick = sizes.rounds == 1
-    seen: dict[int, Crowd] = {}
-    for viewers in (1, 20) if quick else (1, 10, 50, 100, 200, 350, 500):
-        seen[viewers] = crowd([same], viewers)
-        late, each = seen[viewers].late, seen[viewers].each(viewers)
-        words = f"p95 {late.p99:.1f} ms, {each:.0f} µs of the node for a piece to a viewer"
-        yield Figure(f"{viewers} viewers, p50", late.p50, " ms", words)
-    few, many = (1, 20) if quick else (10, 500)
-    ratio = seen[many].each(many) / seen[few].each(few) if seen[few].each(few) else 0.0
-    words = f"{seen[many].each(many):.0f} µs against {seen[few].each(few):.0f} µs"
-    yield Figure(f"work for a viewer at {many} viewers against {few}", ratio, " ×", words, most=1.2)
-    if plots is not None:
-        p50: list[Point] = [(viewers, one.late.p50) for viewers, one in seen.items()]
-        p95: list[Point] = [(viewers, one.late.p99) for viewers, one in seen.items()]
-        path = plots / "nodes-viewers-latency.svg"
-        write_plot(path, "Delay of an event", "viewers of one node", "ms", {"p50": p50, "p95": p95})
-        work = {"one node": [(viewers, one.each(viewers)) for viewers, one in seen.items() if viewers > 1]}
-        path = plots / "nodes-viewers-work.svg"
-        write_plot(path, "Work of a node for an event to a viewer", "viewers of one node", "µs", work)
 
 
 def more_rows(same: Seen, home: Hub, sizes: Sizes, plots: Path | None) -> Iterator[Figure]:

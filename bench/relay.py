@@ -11,9 +11,12 @@ import argparse
 import os
 import platform
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
 
 from contestants import Bare, Bascule
 from opening import cold_start, long_session
@@ -43,9 +46,27 @@ def _said(name: str, measure: Callable[[], Iterator[Figure]]) -> Iterator[Figure
 def machine() -> str:
     system, python = f"{platform.system()} {platform.release()}", platform.python_version()
     return (
-        f"{os.cpu_count()} cores, {system}, Python {python}, SQLite {sqlite3.sqlite_version}, "
-        f"load {os.getloadavg()[0]:.1f} at the start"
+        f"{date.today()}, commit {_commit()}, {os.cpu_count()} cores of {_processor()}, {system}, "
+        f"Python {python}, SQLite {sqlite3.sqlite_version}, load {os.getloadavg()[0]:.1f} at the start"
     )
+
+
+def _commit() -> str:
+    """As git names it; with `-dirty` when a file was changed since."""
+    here = Path(__file__).parent
+    asked = subprocess.run(
+        ["git", "-C", str(here), "describe", "--always", "--dirty"], capture_output=True, text=True
+    )
+    return asked.stdout.strip() or "unknown"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())
 
 
 def main() -> None:

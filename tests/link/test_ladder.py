@@ -27,15 +27,26 @@ def test_each_wait_is_random_from_nothing_to_the_whole():
 def test_a_connection_that_held_begins_from_the_lowest_step():
     ladder = Ladder()
     delays(ladder, 5)
-    ladder.lost(held=31)
+    ladder.lost(1000.0, held=31)
     assert delays(ladder, 2) == [0, 1]
 
 
-def test_a_connection_that_did_not_hold_does_not():
+@pytest.mark.row("X11")
+def test_a_connection_that_did_not_hold_is_made_again_at_once_and_then_from_where_the_ladder_was():
     ladder = Ladder()
     delays(ladder, 5)
-    ladder.lost(held=0.2)
-    assert delays(ladder, 1) == [16]
+    ladder.lost(1000.0, held=0.2)
+    assert delays(ladder, 2) == [0, 30]
+
+
+def test_a_hub_that_welcomes_and_ends_every_connection_is_tried_at_once_only_every_half_minute():
+    ladder = Ladder()
+    delays(ladder, 3)
+    seen: list[float] = []
+    for now in (1000.0, 1001.0, 1029.0, 1031.0, 1032.0):
+        ladder.lost(now, held=0.2)
+        seen += delays(ladder, 1, now=now)
+    assert seen == [0, 8, 16, 0, 30]
 
 
 def test_a_wake_or_another_network_tries_at_once_and_once():
@@ -75,7 +86,7 @@ def test_fifty_daemons_of_a_hub_that_was_restarted_come_back_within_a_minute_and
     back: list[float] = []
     for _ in range(50):
         ladder, now = Ladder(), 0.0
-        ladder.lost(3600.0)
+        ladder.lost(0.0, held=3600.0)
         while (now := now + ladder.delay(now, dice.random())) < down:
             pass
         back.append(now)

@@ -48,11 +48,22 @@ class Cluster(NamedTuple):
         self.lines[machine].target = node.url
         self.lines[machine].cut()
         self.lines[machine].mend()
+        await self._is_newer(device, before)
+
+    async def joined_anew(self, machine: int, node: Hub) -> None:
+        """A machine is at this node by a connection of an uplink that was never cut before."""
+        joins = (self.laptop, self.desk)[machine]
+        before = (await node.devices())[joins.device]["epoch"]
+        self.lines[machine].target = node.url
+        await joins.join(node, self.lines[machine].url)
+        await self._is_newer(joins.device, before)
+
+    async def _is_newer(self, device: str, epoch: int) -> None:
         async with asyncio.timeout(PATIENCE):
             for one in self.nodes:
                 while one.process is not None and one.process.returncode is None:
                     status = (await one.devices())[device]
-                    if status["online"] and status["epoch"] > before:
+                    if status["online"] and status["epoch"] > epoch:
                         break
                     await asyncio.sleep(0.02)
 

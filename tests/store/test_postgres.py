@@ -190,6 +190,26 @@ async def test_nodes_that_write_in_turn_fold_as_one_would(
         await alone.close()
 
 
+@pytest.mark.row("X11")
+async def test_a_node_that_a_machine_has_left_does_not_write_over_what_the_next_one_knows(
+    hub: DatabaseStore, open_postgres: Opener
+) -> None:
+    other = await open_postgres()
+    old = await DeviceBook.open(hub)
+    old.put(DeviceRecord("d-1", "laptop", "t0", epoch=4, boot="b", attempt=4))
+    await hub.barrier()
+    new = await DeviceBook.open(other)
+    new.put(DeviceRecord("d-1", "laptop", "t0", epoch=5, boot="b", attempt=5, state=b'{"paused":true}'))
+    await other.barrier()
+    # The old connection ends only now: it notes when it was heard last.
+    old.put(DeviceRecord("d-1", "laptop", "t0", epoch=4, boot="b", attempt=4, heard_at="t1"))
+    await hub.barrier()
+    await new.reload(lambda device: False)
+    known = new.get("d-1")
+    assert known is not None
+    assert (known.epoch, known.attempt, known.state) == (5, 5, b'{"paused":true}')
+
+
 async def test_rows_that_two_nodes_take_in_at_once_are_stored_once(open_postgres: Opener) -> None:
     nodes = [await open_postgres(), await open_postgres()]
     rows = as_rows([BEGUN, *(text(f"piece {n}") for n in range(60))])

@@ -123,7 +123,8 @@ class Uplink:
             await talk.run(self._welcomed, self._heard)
         finally:
             if self._welcomed_at is not None:
-                self._ladder.lost(self._steady() - self._welcomed_at)
+                now = self._steady()
+                self._ladder.lost(now, now - self._welcomed_at)
                 self._welcomed_at = None
 
     def _welcomed(self, welcome: Welcome) -> None:

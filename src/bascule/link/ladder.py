@@ -3,6 +3,7 @@
 FIRST = 1.0  # seconds; doubled with each attempt
 MOST = 30.0
 HELD = 30.0  # seconds that a connection must have held before a loss of it begins from the lowest step
+AT_ONCE_EVERY = 30.0  # seconds in which one loss of a shorter connection is followed by an attempt at once
 SLOW = 300.0  # after 401 or 403: a person has to do something
 
 
@@ -14,6 +15,7 @@ class Ladder:
     def __init__(self) -> None:
         self._step = 0
         self._at_once = False
+        self._lost_at = float("-inf")  # a connection after which the attempt came at once
         self._not_before = 0.0  # said by the hub
         self._slow_until = 0.0  # the hub, or something on the way to it, does not know us
 
@@ -28,10 +30,16 @@ class Ladder:
             return wanted
         return until - now + random * min(until - now, MOST) / 2  # later, never sooner
 
-    def lost(self, held: float) -> None:
-        """A connection ended that the hub had welcomed, after `held` seconds."""
+    def lost(self, now: float, held: float) -> None:
+        """A connection ended that the hub had welcomed, after `held` seconds.
+
+        The node at its other end may have died, and the next one is there already: the first attempt is at
+        once. A hub that welcomes and ends every connection is not tried so again and again.
+        """
         if held >= HELD:
             self._step = 0
+        elif now - self._lost_at >= AT_ONCE_EVERY:
+            self._at_once, self._lost_at = True, now
         self._not_before = self._slow_until = 0.0
 
     def refused(self, now: float, retry: float) -> None:

@@ -31,10 +31,12 @@ PUT = f"""
 INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
 ON CONFLICT (device) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in KEPT)}
 """
+# A node that a machine has left may still note something of the connection it had.
 NOTE = f"""
 INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
 ON CONFLICT (device) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in KEPT if name not in CHOSEN)}
+WHERE devices.epoch <= excluded.epoch
 """
 STANDING = "SELECT device, kind, command, by, at FROM standing_commands ORDER BY n"
 STAND = "INSERT OR REPLACE INTO standing_commands (device, kind, command, by, at) VALUES (?, ?, ?, ?, ?)"

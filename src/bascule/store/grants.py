@@ -181,6 +181,13 @@ class GrantBook:
         await self._remove(found, "revoked", by)
         return found
 
+    def revoked_elsewhere(self, grant_id: str) -> None:
+        """Another node of this hub has revoked it. The next `reload` finds it in the database."""
+        secret_hash = self._hashes.get(grant_id)
+        if secret_hash is not None and grant_id not in self._revoked:
+            self._revoked.add(grant_id)
+            self._tell([self._by_hash[secret_hash]])
+
     async def rename(self, grant_id: str, name: str, *, by: str = "this machine") -> Grant:
         """What is done with it from now on is done under this name."""
         secret_hash = self._hashes[grant_id]

@@ -11,7 +11,7 @@ import msgspec
 from bascule import __version__
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.nodes.choices import SharedChoices
-from bascule.hub.nodes.envelope import AtThePage, Control, Presence, Push
+from bascule.hub.nodes.envelope import AtThePage, Control, Presence, Push, Revoked
 from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
 from bascule.model.errors import BasculeError, StorageFailed
@@ -85,6 +85,7 @@ class Cluster:
         hub.switchboard.on_hello(self._attached)
         hub.switchboard.on_gone(self._detached)
         hub.presence.send_to_others = self._send_presence
+        self._grants.on_revoked(lambda grant: self.send(Revoked(grant.id)))
         hub.notifier.claim = self.rows.claim_request
         hub.notifier.present.changed = lambda: self.send(AtThePage(hub.notifier.present.here))
         await self._far.begin()
@@ -294,6 +295,7 @@ class Cluster:
             row = self._attachments.get(line.device)
             if row is not None and row.node != self.node and row.epoch > line.epoch:
                 line.end("superseded")
+                self._spawn(self._reload_devices(), f"what is known of {line.device}")
             elif row is None or row.node != self.node or row.epoch < line.epoch:
                 self._spawn(self._attach(line), f"attach {line.device}")  # it could not be stored before
         wanted: dict[str, set[str]] = {}
@@ -335,6 +337,8 @@ class Cluster:
                 self._hub.notifier.present.elsewhere(node, somebody=message.somebody)
             case Push():
                 self._hub.feed.notify(message.session_id, bytes(message.message))
+            case Revoked():
+                self._grants.revoked_elsewhere(message.grant_id)
             case _:
                 pass
 

@@ -45,6 +45,12 @@ class Push(Struct, frozen=True, tag="push"):
     session_id: str | None = None
 
 
+class Revoked(Struct, frozen=True, tag="revoked"):
+    """A grant was revoked. The database says so too; this comes also while that can't be read."""
+
+    grant_id: str
+
+
 class Called(Struct, frozen=True, tag="call"):
     """A question about what only one node has in memory: a machine that waits to join, a one-time link."""
 
@@ -61,7 +67,7 @@ class Answered(Struct, frozen=True, tag="answer"):
     refusal: Refusal | None = None
 
 
-Control = Leave | Gone | Presence | AtThePage | Push | Called | Answered
+Control = Leave | Gone | Presence | AtThePage | Push | Revoked | Called | Answered
 
 
 class Enveloped(NamedTuple):
