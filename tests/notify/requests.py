@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bascule.model.events import PermissionAnswered
+from bascule.model.codec import encode_logged
+from bascule.model.events import GuardAnswered, PermissionAnswered
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store.base import Committed
+from bascule.store.base import Committed, Row
 
 COMMAND = "rm -r build && ANTHROPIC_API_KEY=" + "sk-ant-api03" + "-Zq8vT2kLm4Np6Rs8Tu0Vw1 make"
 
@@ -46,6 +47,10 @@ def asked(request_id: str = "r1", session_id: str = "s1", kind: Any = "permissio
 def answered(request: RequestRecord, decision: Any = "allow", by: str = "Ana") -> RequestRecord:
     answer = PermissionAnswered(request.request_id, decision, by)
     return replace(request, state="answered", answer=answer, answered_by=by)
+
+
+def guard_answered(guard_id: str, decision: Any, by: str = "Ana") -> Row:
+    return Row(1, encode_logged(1, "2026-01-01T00:00:00Z", GuardAnswered(guard_id, decision, by)))
 
 
 def commit(*requests: RequestRecord, of: SessionRecord | None = None) -> Committed:

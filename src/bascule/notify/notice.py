@@ -21,10 +21,15 @@ class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     settled: bool = False  # it was answered, or is over: a channel that shows the one before removes it
     detail: str = ""
     session_id: str = ""
-    request_id: str = ""
+    request_id: str = ""  # or the id of what a guard rail asks
     input_sha256: str = ""  # of a permission request: a no is bound to exactly this
     project: str = ""
     path: str = "/"  # the place in the page to open
+
+    @property
+    def asks(self) -> bool:
+        """Something waits for a person's answer."""
+        return self.kind in ("approval", "question") or bool(self.request_id)
 
     @property
     def may_deny(self) -> bool:

@@ -50,7 +50,8 @@ class Notifier:
         self.claim: Claim | None = None  # set where several nodes know of the same requests
 
     async def start(self) -> None:
-        self.decider.seed(await self._store.open_requests())
+        guarded = [one for one in await self._store.live_sessions() if one.guard is not None]
+        self.decider.seed(await self._store.open_requests(), guarded)
         self._stop_listening = self._store.listen(self._committed)
         self._deciding = asyncio.create_task(self._decide(), name="notifications")
 
@@ -112,9 +113,10 @@ class Notifier:
             self.dispatch(notice)
         self._wake.set()
 
-    def untold(self, committed: Committed) -> None:
-        """Requests that were open before the start, of which no node has told anybody."""
-        self.decider.untold(committed)
+    def untold(self, committed: Committed, key: Key) -> None:
+        """A request that was open before the start, of which no node has told anybody."""
+        for notice in self.decider.untold(committed, key):
+            self.dispatch(notice)
         self._wake.set()
 
     async def _decide(self) -> None:
