@@ -8,8 +8,8 @@ from bascule.model.events import GuardAsked
 from bascule.model.lifecycle import Phase
 from bascule.notify.due_notices import GRACE, TAKE_OVER, Decider
 from bascule.notify.notice import Notice
+from bascule.notify.notice_words import MANY_TAG, request_notice
 from bascule.store.base import Committed
-
 
 GUARD = GuardAsked("g1", "session_cents", "$2.05 of $2.00 are spent for this session.", 205, 200)
 LOOP = GuardAsked("g2", "loop", "Bash was called 5 times with the same input.", 5, 5)
@@ -107,10 +107,28 @@ def test_the_third_request_in_ten_seconds_stands_for_all_that_follow(decider: De
     ]
 
 
-def test_what_was_open_before_a_restart_is_not_told_again(decider: Decider, clock: Clock) -> None:
-    decider.seed([asked()])
+def test_what_was_told_before_a_restart_is_not_told_again_and_is_replaced(
+    decider: Decider, clock: Clock
+) -> None:
+    notice = request_notice(record(), asked(), "")
+    decider.restored(("s1", "r1"), notice, notice.tag)
     decider.committed(commit(asked()))
     assert told(decider, clock) == []
+    assert decider.shown() == [notice]
+    (settled,) = decider.committed(commit(answered(asked())))
+    assert (settled.tag, settled.title) == (notice.tag, "Allowed by Ana")
+
+
+def test_what_was_told_as_one_of_many_before_a_restart_counts_among_them(
+    decider: Decider, clock: Clock
+) -> None:
+    for name in ("r1", "r2"):
+        decider.restored(("s1", name), request_notice(record(), asked(name), ""), MANY_TAG)
+    assert [one.title for one in decider.shown()] == ["2 requests wait for you"]
+    decider.committed(commit(asked("r3")))
+    assert [one.title for one in told(decider, clock)] == ["3 requests wait for you"]
+    (left,) = decider.committed(commit(answered(asked("r1"))))
+    assert (left.title, left.settled) == ("2 requests wait for you", False)
 
 
 def test_a_withdrawn_request_says_so(decider: Decider, clock: Clock) -> None:
@@ -271,7 +289,7 @@ def test_a_limit_that_another_node_took_in_is_told_by_one_node(decider: Decider,
 def test_a_limit_that_was_reached_before_the_start_is_told_when_no_node_has_told_it(
     decider: Decider, clock: Clock
 ) -> None:
-    decider.seed([], [record(guard=GUARD), record("s2", guard=LOOP)])
+    decider.seed([], [("s1", "g1"), ("s2", "g2")])
     decider.committed(commit(of=record(guard=GUARD)))
     assert told(decider, clock, 1000) == []
     decider.untold(commit(of=record("s2", guard=LOOP)), ("s2", "g2"))

@@ -217,8 +217,8 @@ def test_the_index_is_filled_in_half_a_tenth_or_a_fortieth_of_the_time(
     assert search_index.rest_after(0.003, events, elapsed) == pytest.approx(0.003 * rest)
 
 
-def test_the_schema_is_at_its_fourteenth_version() -> None:
-    assert schema.VERSION == 14
+def test_the_schema_is_at_its_fifteenth_version() -> None:
+    assert schema.VERSION == 15
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

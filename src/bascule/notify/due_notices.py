@@ -16,6 +16,7 @@ from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.notify.notice import Notice
 from bascule.notify.notice_words import (
+    MANY_TAG,
     guard_notice,
     guard_outcome,
     machine_notice,
@@ -61,11 +62,22 @@ class Decider:
         self._soon: list[Notice] = []  # of other kinds than requests
         self._latest: deque[float] = deque(maxlen=BURST)
 
-    def seed(self, open_requests: Iterable[RequestRecord], guarded: Iterable[SessionRecord] = ()) -> None:
+    def seed(self, open_requests: Iterable[RequestRecord], guards: Iterable[Key] = ()) -> None:
         """These are open at the start; the nodes know which of them were told (`untold`)."""
         self._known = {(one.session_id, one.request_id) for one in open_requests}
-        self._guards = {one.session_id: one.guard.guard_id for one in guarded if one.guard is not None}
+        self._guards = dict(guards)
         self._known |= set(self._guards.items())
+
+    def restored(self, key: Key, notice: Notice, tag: str) -> None:
+        """It was told by this tag before this server was started: what becomes of it replaces that."""
+        self._waiting.pop(key, None)
+        (self._many if tag == MANY_TAG else self._sent)[key] = notice
+        if notice.kind == "limit":
+            self._guards.setdefault(*key)
+
+    def shown(self) -> list[Notice]:
+        """The notices of what is still open."""
+        return [*self._sent.values(), *([self._many_notice()] if self._many else [])]
 
     def committed(self, committed: Committed) -> list[Notice]:
         """What must be said at once: that the subject of a notice is over."""

@@ -12,10 +12,11 @@ from bascule import __version__
 from bascule.hub.device_line import DeviceLine
 from bascule.hub.nodes.choices import SharedChoices
 from bascule.hub.nodes.envelope import AtThePage, Control, Presence, Push
-from bascule.hub.nodes.far_commits import FarCommits, guards_of
+from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.faults import report
+from bascule.notify.told_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.grants import Grant
 from bascule.store.postgres.bus import Bus, Wake
@@ -97,7 +98,7 @@ class Cluster:
     async def _take_over(self) -> None:
         """A node may have died before it told people of a request, and none was there to notice."""
         asked = [(one.session_id, one.request_id) for one in await self._store.open_requests()]
-        asked += await guards_of(self._store)
+        asked += await open_guards(self._store)
         claims = {request_claim(*key): key for key in asked}
         for claim in claims.keys() - await self.rows.claimed(list(claims)):
             session_id, request_id = claims[claim]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bascule.hub.live.feed import Feed
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
+from bascule.notify.told_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.connection import Connection
 from bascule.store.protocols import HubDatabase
@@ -49,7 +50,7 @@ class FarCommits:
     async def begin(self) -> None:
         """What is open now is no news."""
         self._open = await self._store.query(_open_requests)
-        self._guards = dict(await guards_of(self._store))
+        self._guards = dict(await open_guards(self._store))
 
     def committed(self, requests: Iterable[RequestRecord]) -> None:
         """This node has committed them, and told its pages."""
@@ -165,19 +166,12 @@ class FarCommits:
     async def everything(self) -> None:
         """Nobody knows what was missed."""
         self._feed.records.clear()
-        for session_id, guard_id in {*self._guards.items(), *await guards_of(self._store)}:
+        for session_id, guard_id in {*self._guards.items(), *await open_guards(self._store)}:
             self._changed.setdefault(session_id, set()).add(guard_id)
         await self.look()
         if self._feed.listeners:
             for record in await self._store.live_sessions():
                 self._record_soon(record.session_id)
-
-
-async def guards_of(store: HubDatabase) -> list[Key]:
-    """What guard rails ask: only of sessions whose agent runs."""
-    return [
-        (one.session_id, one.guard.guard_id) for one in await store.live_sessions() if one.guard is not None
-    ]
 
 
 def _heads(names: Iterable[str]) -> Callable[[Connection], dict[str, int]]:
