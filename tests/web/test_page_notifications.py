@@ -161,15 +161,11 @@ async def test_a_real_notification_is_shown_closed_once_answered_and_replaced_wh
         cdp, registration = await registered(page, hub)
         assert await page.evaluate("Notification.permission") == "granted"
         await hub.ask_permission("s1")
-        message = await pushed(service, keys)
-        await deliver(cdp, registration, hub, message)
+        await deliver(cdp, registration, hub, await pushed(service, keys))
         (first,) = await shown(page, lambda all: len(all) == 1, REALLY_SHOWN)
         assert (first["title"], first["tag"]) == ("s1: needs approval", "request s1 r1")
         assert (first["silent"], first["actions"]) == (False, ["open", "deny"])
-        # The same message again is the same notification
-        await deliver(cdp, registration, hub, message)
         await append(hub.store, "s1", PermissionAnswered("r1", "deny", "Mira"))
-        await shown(page, lambda all: len(all) == 1, REALLY_SHOWN)
         await deliver(cdp, registration, hub, await pushed(service, keys))
         await shown(page, lambda all: all == [], REALLY_SHOWN)
         # Where no page is in view, what was answered takes its place
@@ -202,8 +198,22 @@ async def test_channels_are_added_tested_and_removed_in_the_settings(
         await expect(form.get_by_role("alert")).to_contain_text("ends with a topic")
         await expect(form.get_by_label("Name")).to_have_value("My phone")
         await form.get_by_label("Address").fill(f"{far.url}/topic")
+        # Which kinds, and in which folders
+        await form.get_by_label("Only in these folders").fill("/srv/shop, device-1:/srv/ana")
+        for kind in ("Question", "Machine away"):
+            await form.get_by_label(kind).uncheck()
+        await form.get_by_label("Long turn finished").check()
+        await form.get_by_label("Show commands").check()
         await form.get_by_role("button", name="Add", exact=True).click()
         row = page.locator(".channel", has_text="My phone")
+        await expect(row).to_contain_text("Only in /srv/shop, /srv/ana")
+        kept = next(one for one in hub.services.notifier.book.channels() if one.name == "My phone")
+        assert set(kept.kinds) == {"approval", "ended", "limit", "finished"}
+        assert kept.projects == ("device-1:/srv/shop", "device-1:/srv/ana")
+        assert kept.show_commands
+        await row.get_by_label("Limit near or reached").uncheck()
+        await until(lambda: "limit" not in hub.services.notifier.book.find(kept.id).kinds)
+        await expect(row.get_by_label("Limit near or reached")).not_to_be_checked()
         await row.get_by_role("button", name="Send a test").click()
         await expect(row.get_by_role("status")).to_contain_text("answered 201")
         await expect(row).to_contain_text("last delivered")

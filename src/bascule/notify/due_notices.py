@@ -192,7 +192,7 @@ class Decider:
         return [notice]
 
     def _many_notice(self) -> Notice:
-        return waiting_many(len(self._many), self._stamp())
+        return waiting_many(self._many.values(), self._stamp())
 
     # Sessions
 

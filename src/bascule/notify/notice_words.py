@@ -1,5 +1,6 @@
 """The words of notices, scrubbed of secrets. What an agent asks for goes into `detail` alone."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import msgspec
@@ -31,6 +32,7 @@ def request_notice(record: SessionRecord, request: RequestRecord, at: str) -> No
         request_id=request.request_id,
         input_sha256=request.input_sha256,
         project=project_of(record),
+        device=record.device,
         path=f"/sessions/{request.session_id}",
     )
 
@@ -59,6 +61,7 @@ def guard_notice(record: SessionRecord, guard: GuardAsked, at: str) -> Notice:
         session_id=record.session_id,
         request_id=guard.guard_id,
         project=project_of(record),
+        device=record.device,
         path=f"/sessions/{record.session_id}",
     )
 
@@ -89,11 +92,13 @@ def session_notice(record: SessionRecord, kind: Kind, at: str, worked: float = 0
         at=at,
         session_id=record.session_id,
         project=project_of(record),
+        device=record.device,
         path=f"/sessions/{record.session_id}",
     )
 
 
-def waiting_many(count: int, at: str) -> Notice:
+def waiting_many(waiting: Collection[Notice], at: str) -> Notice:
+    count = len(waiting)
     return Notice(
         tag=MANY_TAG,
         kind="approval",
@@ -103,6 +108,7 @@ def waiting_many(count: int, at: str) -> Notice:
         body="Open the inbox to answer them." if count else "They were answered.",
         at=at,
         settled=count == 0,
+        of=tuple(sorted({place for one in waiting for place in one.places})),
         path="/inbox",
     )
 
