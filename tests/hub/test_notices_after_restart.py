@@ -17,7 +17,7 @@ from bascule.model.events import GuardAnswered, GuardAsked, PermissionAnswered
 from bascule.notify.channels import Channel
 from bascule.notify.quiet_hours import QuietHours
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("X2")]
+pytestmark = pytest.mark.anyio
 
 GUARD = GuardAsked("g1", "loop", "Bash was called 5 times with the same input.", 5, 5)
 
@@ -51,6 +51,7 @@ async def told(far: Receiver) -> dict[str, Any]:
     return (await asyncio.wait_for(far.requests.get(), PATIENCE)).json
 
 
+@pytest.mark.row("X2")
 async def test_a_request_that_quiet_hours_held_back_is_told_once_after_a_restart(
     tmp_path: Path, far: Receiver
 ) -> None:
@@ -76,6 +77,7 @@ async def test_a_request_that_quiet_hours_held_back_is_told_once_after_a_restart
         assert far.requests.empty()
 
 
+@pytest.mark.row("X2")
 async def test_what_was_told_before_a_restart_is_not_told_again_and_is_replaced_once_it_is_over(
     tmp_path: Path, far: Receiver
 ) -> None:
