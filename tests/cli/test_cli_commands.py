@@ -370,6 +370,9 @@ async def test_doctor_finds_nothing_wrong_on_a_fresh_machine(tmp_path: Path):
     assert done.code == 0
     assert "server: not running  → start it with: bascule" in done.out
     assert "fail" not in done.out
+    assert "\nok    web push: " in done.out
+    assert "\nok    desktop notifications: " in done.out
+    assert "\nok    cage: " in done.out
 
 
 async def test_doctor_names_folders_and_files_that_are_open_to_others(tmp_path: Path):

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.store.copies import BEGUN, LAPTOP, as_rows
 from tests.waiting import PATIENCE
 
 from bascule.hub.live.feed import Feed
 from bascule.hub.nodes.far_commits import FarCommits
-from bascule.model.events import AnyEvent, PermissionAnswered, PermissionRequested
+from bascule.model.events import AnyEvent, GuardAnswered, GuardAsked, PermissionAnswered, PermissionRequested
 from bascule.store.base import Committed
 from bascule.store.sqlite import SqliteStore
 
@@ -88,3 +89,26 @@ async def test_what_this_node_has_committed_itself_is_no_news(node: Node) -> Non
     await node.write(asked("r2"))
     await node.far.look()
     assert await node.hears() == [("r2", "open")]
+
+
+async def test_what_a_guard_rail_asks_is_read_when_a_wake_names_it_and_when_a_wake_may_have_been_lost(
+    node: Node,
+) -> None:
+    async def asks() -> str | None:
+        guard = (await asyncio.wait_for(node.heard.get(), PATIENCE)).record.guard
+        return guard.guard_id if guard else None
+
+    await node.write(GuardAsked("g1", "loop", "Bash was called 5 times.", 5, 5))
+    node.far.moved({"s1": 3}, {"s1": ["g1"]})
+    assert await asks() == "g1"
+    await node.write(GuardAnswered("g1", "go_on", "ana"))
+    await node.far.everything()
+    assert await asks() is None
+    await node.write(GuardAsked("g2", "loop", "Bash was called 5 times.", 5, 5))
+    await node.far.everything()
+    assert await asks() == "g2"
+    # Named in a wake once, when this node commits it
+    record = await node.store.session("s1")
+    assert record is not None
+    assert node.far.guard_changed(record) == []
+    assert node.far.guard_changed(replace(record, guard=None)) == ["g2"]

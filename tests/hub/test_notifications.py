@@ -15,7 +15,7 @@ from tests.hub.scripted_device import append
 from tests.notify.push_service import BrowserKeys, Receiver, receiver, verified
 from tests.waiting import PATIENCE
 
-from bascule.model.events import PermissionAnswered
+from bascule.model.events import GuardAnswered, GuardAsked, PermissionAnswered
 from bascule.model.settings import NotifySettings
 from bascule.notify.web_push import unb64
 
@@ -108,6 +108,34 @@ async def test_a_request_that_is_answered_elsewhere_replaces_its_notification(tm
         assert second["data"]["settled"] is True
         late = await client.post(f"{ROOT}/deny", json={"token": first["data"]["deny"]})
         assert late.status_code == 409
+
+
+@pytest.mark.row("X2", "R15")
+async def test_an_agent_that_is_stopped_at_a_limit_is_pushed_and_replaced_once_the_owner_has_decided(
+    tmp_path: Path,
+) -> None:
+    keys = BrowserKeys()
+    async with (
+        receiver() as service,
+        told_hub(tmp_path, service) as hub,
+        hub.client(hub.tokens["owner"]) as client,
+    ):
+        await subscribe(client, service, keys)
+        await hub.session()
+        text = "$2.05 of $2.00 are spent for this session: the limit is reached."
+        await append(hub.store, "s1", GuardAsked("g1", "session_cents", text, 205, 200))
+        request = await asyncio.wait_for(service.requests.get(), PATIENCE)
+        assert (request.headers["urgency"], request.headers["ttl"]) == ("high", "86400")
+        first = json.loads(keys.decrypt(request.body))["notification"]
+        assert first["title"] == "s1: limit reached"
+        assert "$" not in first["title"] + first["body"]
+        # To raise a limit, open the session: nothing is decided from the notification
+        assert "deny" not in first["data"]
+        assert [one["action"] for one in first["actions"]] == ["open"]
+        await append(hub.store, "s1", GuardAnswered("g1", "go_on", "Mira", 400))
+        second = await pushed(service, keys)
+        assert (second["tag"], second["title"]) == (first["tag"], "Continued by Mira")
+        assert second["data"]["settled"] is True
 
 
 async def test_a_viewers_browser_is_told_and_can_deny_nothing(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from bascule.hub.nodes.envelope import enclose
 from bascule.link.frames import PROTOCOL, Welcome
 from bascule.link.ladder import MOST
 from bascule.link.line import Line
-from bascule.model.events import PermissionRequested, TurnEnded
+from bascule.model.events import GuardAsked, PermissionRequested, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -269,6 +269,30 @@ async def test_a_request_is_told_once_by_a_channel_that_was_added_at_another_nod
         settled = (await asyncio.wait_for(channel.requests.get(), PATIENCE)).json
         assert settled["state"] != "open"
         assert channel.requests.empty()
+
+
+@pytest.mark.row("X11")
+async def test_an_agent_that_is_stopped_at_a_limit_is_told_by_one_node_and_replaced(cluster: Cluster) -> None:
+    a, laptop = cluster.nodes[0], cluster.laptop
+    limited = await laptop.post("/api/limits", limits={"session_tokens": 1})
+    assert limited.status_code == 200, limited.text
+    try:
+        async with channel_of(cluster) as channel:
+            session = await start(a, laptop, "count 3 1")
+            guard = (await a.wait_for(session, GuardAsked)).event
+            told = (await asyncio.wait_for(channel.requests.get(), PATIENCE)).json
+            assert (told["kind"], told["state"], told["requestId"]) == ("limit", "open", guard.guard_id)
+            await until_left_to_another(session, cluster.nodes, 2)
+            await cluster.moved(0, cluster.nodes[2])  # whoever told it, another may hear what became of it
+            ended = await laptop.post(
+                f"/api/sessions/{session}/guard", guardId=guard.guard_id, decision="end"
+            )
+            assert ended.status_code == 200, ended.text
+            settled = (await asyncio.wait_for(channel.requests.get(), PATIENCE)).json
+            assert (settled["tag"], settled["state"]) == (told["tag"], "settled")
+            assert channel.requests.empty()
+    finally:
+        await laptop.post("/api/limits", limits={"session_tokens": None})
 
 
 @pytest.mark.row("X11")

@@ -2,11 +2,17 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.notify.requests import COMMAND, Clock, answered, asked, commit, record
+from tests.notify.requests import COMMAND, Clock, answered, asked, commit, guard_answered, record
 
+from bascule.model.events import GuardAsked
 from bascule.model.lifecycle import Phase
 from bascule.notify.due_notices import GRACE, TAKE_OVER, Decider
 from bascule.notify.notice import Notice
+from bascule.notify.notice_words import MANY_TAG, request_notice
+from bascule.store.base import Committed
+
+GUARD = GuardAsked("g1", "session_cents", "$2.05 of $2.00 are spent for this session.", 205, 200)
+LOOP = GuardAsked("g2", "loop", "Bash was called 5 times with the same input.", 5, 5)
 
 
 @pytest.fixture
@@ -101,10 +107,28 @@ def test_the_third_request_in_ten_seconds_stands_for_all_that_follow(decider: De
     ]
 
 
-def test_what_was_open_before_a_restart_is_not_told_again(decider: Decider, clock: Clock) -> None:
-    decider.seed([asked()])
+def test_what_was_told_before_a_restart_is_not_told_again_and_is_replaced(
+    decider: Decider, clock: Clock
+) -> None:
+    notice = request_notice(record(), asked(), "")
+    decider.restored(("s1", "r1"), notice, notice.tag)
     decider.committed(commit(asked()))
     assert told(decider, clock) == []
+    assert decider.shown() == [notice]
+    (settled,) = decider.committed(commit(answered(asked())))
+    assert (settled.tag, settled.title) == (notice.tag, "Allowed by Ana")
+
+
+def test_what_was_told_as_one_of_many_before_a_restart_counts_among_them(
+    decider: Decider, clock: Clock
+) -> None:
+    for name in ("r1", "r2"):
+        decider.restored(("s1", name), request_notice(record(), asked(name), ""), MANY_TAG)
+    assert [one.title for one in decider.shown()] == ["2 requests wait for you"]
+    decider.committed(commit(asked("r3")))
+    assert [one.title for one in told(decider, clock)] == ["3 requests wait for you"]
+    (left,) = decider.committed(commit(answered(asked("r1"))))
+    assert (left.title, left.settled) == ("2 requests wait for you", False)
 
 
 def test_a_withdrawn_request_says_so(decider: Decider, clock: Clock) -> None:
@@ -194,7 +218,7 @@ def test_a_request_that_was_open_at_the_start_is_told_when_no_node_has_told_it(
     decider: Decider, clock: Clock
 ) -> None:
     decider.seed([asked(), asked("r2")])
-    decider.untold(commit(asked("r2")))
+    decider.untold(commit(asked("r2")), ("s1", "r2"))
     assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["r2"]
 
 
@@ -204,3 +228,69 @@ def test_a_request_that_is_answered_while_it_is_claimed_is_not_told(decider: Dec
     (key,) = decider.ready(looking=False, quiet=False)
     decider.committed(commit(answered(asked())))
     assert decider.told(key) == []
+
+
+@pytest.mark.row("X2")
+def test_a_limit_that_stops_an_agent_is_told_once_and_replaced_by_what_the_owner_decides(
+    decider: Decider, clock: Clock
+) -> None:
+    assert decider.committed(commit(of=record(guard=GUARD))) == []
+    assert due(decider) == []
+    (notice,) = told(decider, clock)
+    assert (notice.kind, notice.title, notice.path) == (
+        "limit",
+        "Fix the shop: limit reached",
+        "/sessions/s1",
+    )
+    assert notice.asks
+    assert not notice.may_deny
+    assert (notice.detail, "$" in notice.title + notice.body) == (GUARD.text, False)
+    decider.committed(commit(of=record(guard=GUARD)))
+    assert told(decider, clock, 1000) == []
+    assert decider.next_due() is None
+    (settled,) = decider.committed(Committed(record(), [guard_answered("g1", "go_on")]))
+    assert (settled.tag, settled.settled, settled.title) == (notice.tag, True, "Continued by Ana")
+    # The next one is another
+    decider.committed(commit(of=record(guard=LOOP)))
+    assert [one.title for one in told(decider, clock)] == ["Fix the shop: going in circles"]
+    (settled,) = decider.committed(commit(of=record(phase=Phase.ENDED, end_reason="closed")))
+    assert (settled.request_id, settled.title) == ("g2", "The session has ended")
+
+
+def test_a_limit_that_is_raised_at_once_is_not_told_and_one_that_is_held_back_is_told_later(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.committed(commit(of=record(guard=GUARD)))
+    decider.committed(commit(of=record()))
+    assert told(decider, clock, 60) == []
+    decider.committed(commit(of=record(guard=LOOP)))
+    clock.at += GRACE
+    assert due(decider, looking=True) == []
+    clock.at += 3600
+    assert due(decider, quiet=True) == []
+    assert [one.request_id for one in told(decider, clock, 3600)] == ["g2"]
+
+
+def test_a_limit_that_another_node_took_in_is_told_by_one_node(decider: Decider, clock: Clock) -> None:
+    decider.committed_elsewhere(commit(of=record(guard=GUARD)))
+    assert told(decider, clock) == []
+    (notice,) = told(decider, clock, TAKE_OVER)
+    (settled,) = decider.committed_elsewhere(commit(of=record()))
+    assert (settled.tag, settled.title) == (notice.tag, "Continued")
+    decider.committed_elsewhere(commit(of=record(guard=LOOP)))
+    clock.at += GRACE + TAKE_OVER
+    (key,) = decider.ready(looking=False, quiet=False)
+    decider.told_elsewhere(key)
+    decider.committed(commit(of=record(guard=LOOP)))
+    assert told(decider, clock, 1000) == []
+    assert decider.committed(commit(of=record())) == []
+
+
+def test_a_limit_that_was_reached_before_the_start_is_told_when_no_node_has_told_it(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.seed([], [("s1", "g1"), ("s2", "g2")])
+    decider.committed(commit(of=record(guard=GUARD)))
+    assert told(decider, clock, 1000) == []
+    decider.untold(commit(of=record("s2", guard=LOOP)), ("s2", "g2"))
+    assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["g2"]

@@ -10,12 +10,16 @@ from msgspec.structs import replace
 from tests.daemon.lying_hub import LyingHub
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
 from tests.notify.notification_service import needs_bus, notification_service, session_bus
+from tests.notify.requests import NOTICE
 from tests.waiting import PATIENCE
 
 from bascule.model.commands import Actor, StartSession
 from bascule.model.events import SessionEnded, TurnEnded
 from bascule.model.settings import StartsSettings
 from bascule.notify import desktop
+from bascule.notify.channels import Channel
+from bascule.notify.delivery import Sender
+from bascule.notify.web_push import PushKeys
 from bascule.this_machine import start_notices
 
 pytestmark = [pytest.mark.anyio, needs_bus]
@@ -106,3 +110,18 @@ async def test_a_bus_without_the_service_is_no_error_and_a_later_one_is_used(
         async with notification_service(bus) as service:
             assert (await hub.ask(start(daemon, "s2", "hello"), ANA))[0] == ""
             assert (await service.next()).title == "Session started on here"
+
+
+@pytest.mark.row("X2")
+async def test_a_notice_comes_to_the_servers_desktop_with_its_command_only_where_that_is_switched_on(
+    bus: str, tmp_path: Path
+) -> None:
+    keys = PushKeys(tmp_path, "mailto:ana@example.org", lambda: 1.0)
+    sender = Sender(keys, lambda: "https://b.example", lambda: bytes(32), (), lambda: 1.0, ())
+    channel = Channel(id="desktop", type="desktop", name="Desktop")
+    async with notification_service(bus) as service:
+        await sender.send(channel, NOTICE, may_deny=True)
+        shown = await service.next()
+        assert (shown.title, shown.body, set(shown.buttons) - {""}) == (NOTICE.title, NOTICE.body, set())
+        await sender.send(replace(channel, show_commands=True), NOTICE, may_deny=True)
+        assert (await service.next()).body == NOTICE.detail

@@ -6,12 +6,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.notify.push_service import receiver
+from tests.notify.requests import NOTICE
 
 from bascule.notify import desktop
 from bascule.notify.channel_queue import Failure
+from bascule.notify.channels import Channel
 from bascule.notify.command_notifier import run_command
+from bascule.notify.delivery import Sender
+from bascule.notify.deny_tokens import read_token
 from bascule.notify.http_post import Unreachable, post
+from bascule.notify.web_push import PushKeys
 from bascule.notify.webhook import Post
 
 pytestmark = pytest.mark.anyio
@@ -85,6 +91,48 @@ async def test_a_command_that_fails_says_why(argv: tuple[str, ...], words: str) 
 async def test_a_command_that_hangs_is_ended() -> None:
     with pytest.raises(Failure, match="did not end within"):
         await run_command((sys.executable, "-c", "import time; time.sleep(600)"), b"{}", seconds=0.3)
+
+
+def sender(folder: Path, *argv: str) -> Sender:
+    keys = PushKeys(folder, "mailto:ana@example.org", lambda: 1.0)
+    return Sender(keys, lambda: "https://b.example", lambda: bytes(32), argv, lambda: 1.0, ())
+
+
+@pytest.mark.row("X2")
+async def test_the_owners_command_gets_a_notice_with_its_command_only_where_that_is_switched_on(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    script = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    sends = sender(tmp_path, sys.executable, "-c", script, str(out))
+    channel = Channel(id="command", type="command", name="Command")
+    assert "ended well" in await sends.send(channel, NOTICE, may_deny=True)
+    told = json.loads(out.read_text())
+    token = told.pop("deny")["token"]
+    claims = read_token(bytes(32), token)
+    assert (claims.channel_id, claims.session_id, claims.request_id) == ("command", "s1", "r1")
+    assert told == {
+        "tag": "request s1 r1",
+        "kind": "approval",
+        "title": "Fix the shop: needs approval",
+        "body": "claude-code wants to use a tool in shop",
+        "at": "2026-01-01T00:00:00Z",
+        "settled": False,
+        "detail": "",
+        "session_id": "s1",
+        "request_id": "r1",
+        "input_sha256": "0" * 64,
+        "project": "/srv/ana/shop",
+        "device": "d-laptop",
+        "path": "/sessions/s1",
+        "url": "https://b.example/sessions/s1",
+    }
+    await sends.send(replace(channel, show_commands=True), NOTICE, may_deny=False)
+    told = json.loads(out.read_text())
+    assert (told["detail"], told["deny"]) == ("Bash: rm -r build", None)
+    await sends.send(channel, replace(NOTICE, settled=True), may_deny=True)
+    told = json.loads(out.read_text())
+    assert (told["settled"], told["deny"]) == (True, None)
 
 
 @pytest.mark.row("R14")

@@ -36,6 +36,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.sqlite import SqliteStore
+from bascule.store.told_notices import ToldBook
 
 if TYPE_CHECKING:
     from bascule.store.postgres.store import PostgresStore
@@ -56,7 +57,8 @@ PUSH_SECRET, DENY_SECRET = b64(b"\x01" * 32).encode(), b"\x02" * 32
 # Tables that are not copied: a hub runs no agents, and what can be made again is.
 OF_AGENTS = {"outbox", "replies", "rules", "comparisons", "links"}
 MADE_AGAIN = {"search_owed", "search_text", "search_titles", "prompt_words"}
-BY_ITSELF = {"meta"}  # only what must stay what it is
+BY_ITSELF = {"meta", "told_notices"}  # only what must stay what it is; as claims of the nodes
+LEFT = {"told_channels"}  # nodes do not know who shows what
 
 
 class Filled(NamedTuple):
@@ -99,6 +101,7 @@ async def _fill(folder: Path, clock: Clock) -> Filled:
         waiting = WaitingAnswer("a1", LAPTOP, "s1", "r1", "0", "deny", b"{}", ANA, AT, 1e9)
         await (await AnswerBook.open(store)).add(waiting, AuditRecord("permission", "ana"))
         await store.take_in_audit(LAPTOP, 1, chain("a", "b"))
+        ToldBook(store).told(("s1", "r1"), "request s1 r1")
         await store.barrier()
         return Filled(answers, secret, prompt.id)
     finally:
@@ -166,7 +169,7 @@ async def _choices_are_there(copied: "PostgresStore") -> None:
     assert (book.deny_key, choices.read(PUSH_KEY)) == (DENY_SECRET, PUSH_SECRET)
 
 
-async def test_requests_that_are_open_when_a_hub_is_copied_are_not_told_again(
+async def test_requests_that_people_were_told_of_when_a_hub_is_copied_are_not_told_again(
     server: Server, url: str, tmp_path: Path, filled: Filled
 ) -> None:
     from bascule.store.postgres.node_rows import request_claim
@@ -176,6 +179,17 @@ async def test_requests_that_are_open_when_a_hub_is_copied_are_not_told_again(
     assert rows == [(request_claim("s1", "r1"),)]
 
 
+async def test_requests_that_nobody_was_told_of_when_a_hub_is_copied_are_told_by_its_nodes(
+    server: Server, url: str, tmp_path: Path, filled: Filled
+) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as file:
+        file.execute("DELETE FROM told_notices")
+        file.commit()
+    await _copy(tmp_path, url)
+    (rows,) = await asyncio.to_thread(server.run, "SELECT what FROM bascule.claimed_notices", url=url)
+    assert rows == []
+
+
 async def test_every_table_of_a_file_is_copied_or_left_for_a_reason(tmp_path: Path, filled: Filled) -> None:
     from bascule.store.postgres.copying import TABLES
 
@@ -183,7 +197,7 @@ async def test_every_table_of_a_file_is_copied_or_left_for_a_reason(tmp_path: Pa
     with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as file:
         there = {name for name, _ in file.execute(listed) if not name.startswith("sqlite_")}
         empty = {name for name in TABLES if file.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() is None}
-    assert there == set(TABLES) | OF_AGENTS | MADE_AGAIN | BY_ITSELF
+    assert there == set(TABLES) | OF_AGENTS | MADE_AGAIN | BY_ITSELF | LEFT
     # What this test's hub has none of: what machines keep.
     assert empty <= {"pending", "driver_states"}
 

@@ -13,6 +13,11 @@ from tests.waiting import PATIENCE_MS
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")
+# The shell shows no notifications; the whole browser does, with or without a window.
+WHOLE = next((found for found in map(shutil.which, NAMES[1:]) if found), None)
+needs_whole_chromium = pytest.mark.skipif(
+    WHOLE is None, reason="needs the whole Chromium, which shows notifications: sudo apt install chromium"
+)
 
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -42,8 +47,21 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @contextlib.asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
+    async with _launched(CHROMIUM) as browser:
+        yield browser
+
+
+@contextlib.asynccontextmanager
+async def whole_chromium() -> AsyncIterator[Browser]:
+    """One that shows notifications. With a kept profile it hands them to a desktop, and has none itself."""
+    async with _launched(WHOLE) as browser:
+        yield browser
+
+
+@contextlib.asynccontextmanager
+async def _launched(program: str | None) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
         try:
             yield browser
         finally:

@@ -28,7 +28,10 @@ class ChannelNamed(Body, kw_only=True, frozen=True):
 
 
 class ChannelAdd(Body, kw_only=True, frozen=True):
-    """`secret`: signs a webhook, or is the token that ntfy, Telegram or Gotify want."""
+    """`secret`: signs a webhook, or is the token that ntfy, Telegram or Gotify want.
+
+    `projects`: folders, such as /srv/shop; where there are several machines laptop:/srv/shop, by name or id.
+    """
 
     service: WebType
     name: Name

@@ -19,6 +19,7 @@ from bascule.commands import exits
 from bascule.commands.audit import DATABASE, verify_file
 from bascule.commands.conformance import conformance
 from bascule.commands.console import Console, Style
+from bascule.commands.doctor_extras import extras
 from bascule.commands.doctor_line import Finding, Level
 from bascule.commands.doctor_log import log_findings
 from bascule.commands.request_prompt import flat
@@ -69,6 +70,8 @@ async def _examine(args: argparse.Namespace) -> AsyncIterator[Finding]:
     async for finding in _server(settings):
         yield finding
     yield await asyncio.to_thread(_launch_terminal, settings)
+    for finding in await asyncio.to_thread(list, extras(settings, os.environ)):
+        yield finding
     yield await asyncio.to_thread(_audit, settings)
 
 

@@ -33,7 +33,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
-from bascule.store.protocols import HubStore
+from bascule.store.protocols import HubDatabase, HubStore
 from bascule.store.replication import ReplicaStore
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ ANSWERS_CHANGED = encode(AnswersChanged())
 
 def build_app(
     *,
-    store: HubStore,
+    store: HubDatabase,
     grants: GrantBook,
     projects: ProjectBook,
     prompts: PromptBook,

@@ -15,7 +15,8 @@ from bascule.notify.keep import Keep
 from bascule.notify.notifier import Notifier
 from bascule.notify.web_push import PushKeys
 from bascule.store.grants import Grant, GrantBook
-from bascule.store.protocols import HubStore
+from bascule.store.protocols import HubDatabase
+from bascule.store.told_notices import ToldBook
 
 Claim = Callable[[str], Awaitable[bool]]
 
@@ -24,7 +25,7 @@ NOBODY = "mailto:nobody@bascule.invalid"
 
 
 def build_notifier(
-    store: HubStore,
+    store: HubDatabase,
     grants: GrantBook,
     settings: Settings,
     doors: Doorway,
@@ -44,7 +45,13 @@ def build_notifier(
         settings.notify.push_hosts,
     )
     notifier = Notifier(
-        store, book, sender, lambda channel: may_deny(grants, channel), clock=clock, steady=steady
+        store,
+        book,
+        sender,
+        lambda channel: may_deny(grants, channel),
+        clock=clock,
+        steady=steady,
+        told=ToldBook(store) if shared is None else None,
     )
     book.changed = notifier.options_changed
     grants.on_revoked(lambda grant: _revoked(notifier, grant))

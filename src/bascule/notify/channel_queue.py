@@ -47,6 +47,10 @@ class Outbox:
     def __len__(self) -> int:
         return len(self._queue)
 
+    def shows(self, tag: str) -> None:
+        """The far side shows it since before this server was started."""
+        self._shown.add(tag)
+
     def put(self, notice: Notice) -> bool:
         """Whether there is something to send for it. What was not sent yet is replaced by what holds now."""
         self._queue = [one for one in self._queue if one.tag != notice.tag or one is self._sending]
@@ -80,19 +84,20 @@ class Outbox:
         self._tries, self._not_before = 0, 0.0
         self.health.delivered_at, self.health.problem, self.health.next_try_at = now, "", None
 
-    def failed(self, now: float, failure: Failure, random: float) -> None:
-        """`random` is in [0, 1): many servers must not come back at the same moment."""
+    def failed(self, now: float, failure: Failure, random: float) -> bool:
+        """Whether it is tried again. `random` is in [0, 1): many servers must not come back at once."""
         health = self.health
         health.failed_at, health.problem = now, failure.words
         if failure.final or self._tries >= len(self._ladder):
             self._done()
             health.given_up += 1
             self._tries, self._not_before, health.next_try_at = 0, 0.0, None
-            return
+            return False
         wait = max(self._ladder[self._tries] * (1 + random / 4), failure.retry_after)
         self._tries += 1
         self._sending = None
         self._not_before = health.next_try_at = now + wait
+        return True
 
     def _done(self) -> Notice:
         notice = self._sending

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bascule.model.errors import CallerError, InvalidInput
 from bascule.model.notices import DEFAULT_KINDS, ChannelType, WebType
-from bascule.notify.notice import Kind, Notice
+from bascule.notify.notice import Kind, Notice, Place
 
 # These take a message back: the others are written to once.
 REPLACING: frozenset[ChannelType] = frozenset(("push", "webhook", "command"))
@@ -28,7 +28,9 @@ class Channel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     enabled: bool = True
     kinds: tuple[Kind, ...] = DEFAULT_KINDS
-    projects: tuple[str, ...] = ()  # folders; only what happens in them or below; empty: everywhere
+    # Folders, each as MACHINE:/PATH: only what happens in them or below. Empty: everywhere. One without a
+    # machine, as earlier versions kept it, is that folder on any of them.
+    projects: tuple[str, ...] = ()
     show_commands: bool = False
     grant_id: str = ""
     url: str = ""  # of a webhook; of a push subscription: its endpoint
@@ -39,14 +41,34 @@ class Channel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     auth: str = ""
 
     def wants(self, notice: Notice) -> bool:
-        if not self.enabled or notice.kind not in self.kinds:
+        """What is over is for every channel that shows it, whatever it wants by now."""
+        if not self.enabled or (notice.kind not in self.kinds and not notice.settled):
             return False
-        return not self.projects or any(is_within(notice.project, one) for one in self.projects)
+        return not self.projects or notice.settled or any(self._has(place) for place in notice.places)
+
+    def _has(self, place: Place) -> bool:
+        """A session of an older log names no machine."""
+        for machine, folder in map(on_machine, self.projects):
+            if is_within(place.project, folder) and machine in ("", place.device or machine):
+                return True
+        return False
 
     @property
     def host(self) -> str:
         """Who is written to, without anything of the address that may be secret."""
         return urlsplit(self.url).netloc.rpartition("@")[2] if self.url else ""
+
+
+def on_machine(folder: str) -> tuple[str, str]:
+    """The machine and the path of a folder; the machine is empty where none is named."""
+    if folder.startswith("/"):
+        return "", folder
+    machine, _, path = folder.partition(":")
+    return machine, path
+
+
+def folder_on(machine: str, path: str) -> str:
+    return f"{machine}:{path}"
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -72,6 +94,3 @@ def check_web_channel(channel: Channel) -> None:
     for text in (channel.secret, channel.chat):
         if not text.isascii() or any(letter <= " " for letter in text):
             raise InvalidInput("A token holds no spaces and only plain letters, digits and signs.")
-    for folder in channel.projects:
-        if not folder.startswith("/"):
-            raise InvalidInput(f"{folder[:60]!r} is not a whole path; a project's folder begins with /.")

@@ -95,6 +95,7 @@ class Sender:
     def _json(self, channel: Channel, notice: Notice, token: str) -> bytes:
         links = self._links(notice, token)
         shown = asdict(notice) if channel.show_commands else {**asdict(notice), "detail": ""}
+        del shown["of"]
         deny = {"url": links.deny, "token": token} if token else None
         return msgspec.json.encode({**shown, "url": links.open, "deny": deny}) + b"\n"
 

@@ -3,6 +3,7 @@
 A notice of a request is due once it has waited a moment (a rule may answer it at once), while nobody is at
 the page, and not in quiet hours. It is sent once; when the request is answered, a notice with the same tag
 takes its place. A request that another node of the hub took in is due later, in case that node can't tell it.
+What a guard rail asks (a cap is reached, a loop was found) is such a request, known by its session's record.
 """
 
 from collections import deque
@@ -11,13 +12,16 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from bascule.model.codec import timestamp
-from bascule.model.events import PermissionAnswered
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.notify.notice import Notice, cut
+from bascule.notify.notice import Notice
 from bascule.notify.notice_words import (
+    MANY_TAG,
+    guard_notice,
+    guard_outcome,
     machine_notice,
     request_notice,
+    request_outcome,
     session_notice,
     waiting_many,
 )
@@ -31,7 +35,7 @@ BURST, BURST_SECONDS = 3, 10.0  # the third notice in this time stands for all t
 NOT_NOTIFIED = frozenset(("closed", "killed", "user_terminated", "disconnected", "elsewhere"))
 MAX_SESSIONS = 5000
 
-Key = tuple[str, str]
+Key = tuple[str, str]  # a session, and one of its requests or what its guard rail asks
 
 
 class _Waiting:
@@ -51,33 +55,48 @@ class Decider:
         self._waiting: dict[Key, _Waiting] = {}
         self._sent: dict[Key, Notice] = {}
         self._many: dict[Key, Notice] = {}  # together under one notice
-        self._known: set[Key] = set()  # open before this server started: their notices were sent then
+        self._known: set[Key] = set()  # told by another node, or before this one was started
+        self._guards: dict[str, str] = {}  # what the guard rail of each session asks
         self._sessions: dict[str, tuple[Phase, str | None]] = {}
         self._running: dict[str, float] = {}  # since when
         self._soon: list[Notice] = []  # of other kinds than requests
         self._latest: deque[float] = deque(maxlen=BURST)
 
-    def seed(self, open_requests: Iterable[RequestRecord]) -> None:
+    def seed(self, open_requests: Iterable[RequestRecord], guards: Iterable[Key] = ()) -> None:
+        """These are open at the start; the nodes know which of them were told (`untold`)."""
         self._known = {(one.session_id, one.request_id) for one in open_requests}
+        self._guards = dict(guards)
+        self._known |= set(self._guards.items())
+
+    def restored(self, key: Key, notice: Notice, tag: str) -> None:
+        """It was told by this tag before this server was started: what becomes of it replaces that."""
+        self._waiting.pop(key, None)
+        (self._many if tag == MANY_TAG else self._sent)[key] = notice
+        if notice.kind == "limit":
+            self._guards.setdefault(*key)
+
+    def shown(self) -> list[Notice]:
+        """The notices of what is still open."""
+        return [*self._sent.values(), *([self._many_notice()] if self._many else [])]
 
     def committed(self, committed: Committed) -> list[Notice]:
         """What must be said at once: that the subject of a notice is over."""
         record = committed.record
         if record.found:
             return []
-        settled = self._requests(committed, self.grace)
+        settled = self._asked(committed, self.grace)
         if committed.changed:
             self._session(record)
         return settled
 
     def committed_elsewhere(self, committed: Committed) -> list[Notice]:
         """The same for requests that another node took in. Other news of a session is told by that node."""
-        return [] if committed.record.found else self._requests(committed, self.grace + TAKE_OVER)
+        return [] if committed.record.found else self._asked(committed, self.grace + TAKE_OVER)
 
-    def untold(self, committed: Committed) -> None:
-        """These requests were open before this server started, and no node has told them."""
-        self._known -= {(one.session_id, one.request_id) for one in committed.requests}
-        self.committed_elsewhere(committed)
+    def untold(self, committed: Committed, key: Key) -> list[Notice]:
+        """This was asked before, and no node has told it."""
+        self._known.discard(key)
+        return self.committed_elsewhere(committed)
 
     def machine_away(self, device: str, name: str, running: int) -> None:
         self._soon.append(machine_notice(device, name, running, self._stamp()))
@@ -120,29 +139,48 @@ class Decider:
             return self._now()
         return min((one.due for one in self._waiting.values()), default=None)
 
-    # Requests
+    # Requests, and what guard rails ask
 
-    def _requests(self, committed: Committed, grace: float) -> list[Notice]:
-        return [
-            notice for one in committed.requests for notice in self._request(committed.record, one, grace)
-        ]
+    def _asked(self, committed: Committed, grace: float) -> list[Notice]:
+        settled: list[Notice] = []
+        record = committed.record
+        for one in committed.requests:
+            key = (one.session_id, one.request_id)
+            if one.state != "open":
+                settled += self._over(key, request_outcome(one))
+            elif self._is_new(key):
+                self._wait(key, request_notice(record, one, self._stamp()), grace)
+        return settled + self._guard(committed, grace)
 
-    def _request(self, record: SessionRecord, request: RequestRecord, grace: float) -> list[Notice]:
-        key = (request.session_id, request.request_id)
-        if request.state == "open":
-            if key not in self._sent and key not in self._many and key not in self._known:
-                notice = request_notice(record, request, self._stamp())
-                known, due = self._waiting.get(key), self._now() + grace
-                self._waiting[key] = _Waiting(notice, min(known.due, due) if known else due)
-            return []
+    def _guard(self, committed: Committed, grace: float) -> list[Notice]:
+        record = committed.record
+        name, guard = record.session_id, record.guard
+        before, asked = self._guards.get(name), guard.guard_id if guard is not None else None
+        settled: list[Notice] = []
+        if before is not None and before != asked:
+            del self._guards[name]
+            settled = self._over((name, before), guard_outcome(committed))
+        if guard is not None:
+            self._guards[name] = guard.guard_id
+            if self._is_new((name, guard.guard_id)):
+                self._wait((name, guard.guard_id), guard_notice(record, guard, self._stamp()), grace)
+        return settled
+
+    def _is_new(self, key: Key) -> bool:
+        return key not in self._sent and key not in self._many and key not in self._known
+
+    def _wait(self, key: Key, notice: Notice, grace: float) -> None:
+        known, due = self._waiting.get(key), self._now() + grace
+        self._waiting[key] = _Waiting(notice, min(known.due, due) if known else due)
+
+    def _over(self, key: Key, outcome: str) -> list[Notice]:
         self._known.discard(key)
         self._waiting.pop(key, None)
         sent = self._sent.pop(key, None)
         if sent is not None:
-            return [self._settled(sent, request)]
-        if self._many.pop(key, None) is not None:
-            return [self._many_notice()]
-        return []
+            over = replace(sent, settled=True, title=outcome, body=sent.title, detail="", at=self._stamp())
+            return [over]
+        return [self._many_notice()] if self._many.pop(key, None) is not None else []
 
     def _tell(self, key: Key, notice: Notice) -> list[Notice]:
         now = self._now()
@@ -154,12 +192,7 @@ class Decider:
         return [notice]
 
     def _many_notice(self) -> Notice:
-        return waiting_many(len(self._many), self._stamp())
-
-    def _settled(self, sent: Notice, request: RequestRecord) -> Notice:
-        return replace(
-            sent, settled=True, title=_outcome(request), body=sent.title, detail="", at=self._stamp()
-        )
+        return waiting_many(self._many.values(), self._stamp())
 
     # Sessions
 
@@ -194,15 +227,3 @@ class Decider:
 
     def _stamp(self) -> str:
         return timestamp(self._clock())
-
-
-def _outcome(request: RequestRecord) -> str:
-    """ "Denied by Ana"."""
-    if request.state == "withdrawn":
-        return "No longer asked"
-    answer = request.answer
-    done = "Answered"
-    if isinstance(answer, PermissionAnswered):
-        done = "Allowed" if answer.decision == "allow" else "Denied"
-    by = request.answered_by
-    return cut(f"{done} by {by}" if by else done, 120)

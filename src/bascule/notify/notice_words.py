@@ -1,14 +1,19 @@
 """The words of notices, scrubbed of secrets. What an agent asks for goes into `detail` alone."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import msgspec
 
+from bascule.model.codec import decode_leniently
+from bascule.model.events import GuardAnswered, GuardAsked, PermissionAnswered
+from bascule.model.lifecycle import LIVE, Phase
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.notify.notice import MAX_BODY, MAX_DETAIL, MAX_TITLE, Kind, Notice, cut
 from bascule.policy.asked_words import tool_words
 from bascule.policy.scrub import scrub
 from bascule.policy.visible import visible
+from bascule.store.base import Committed
 
 MANY_TAG = "bascule-many"
 
@@ -27,8 +32,49 @@ def request_notice(record: SessionRecord, request: RequestRecord, at: str) -> No
         request_id=request.request_id,
         input_sha256=request.input_sha256,
         project=project_of(record),
+        device=record.device,
         path=f"/sessions/{request.session_id}",
     )
+
+
+def request_outcome(request: RequestRecord) -> str:
+    """ "Denied by Ana"."""
+    if request.state == "withdrawn":
+        return "No longer asked"
+    done = "Answered"
+    if isinstance(request.answer, PermissionAnswered):
+        done = "Allowed" if request.answer.decision == "allow" else "Denied"
+    return _by(done, request.answered_by)
+
+
+def guard_notice(record: SessionRecord, guard: GuardAsked, at: str) -> Notice:
+    """The agent is stopped until the owner decides; a limit is raised in the page alone."""
+    loop = guard.kind == "loop"
+    why = "repeats the same call" if loop else "has reached a limit"
+    return Notice(
+        tag=f"guard {record.session_id} {guard.guard_id}",
+        kind="limit",
+        title=_line(f"{title_of(record)}: {'going in circles' if loop else 'limit reached'}", MAX_TITLE),
+        body=_line(f"{record.agent or 'The agent'} {why} and waits for you{_where(record)}", MAX_BODY),
+        detail=_line(guard.text, MAX_DETAIL),
+        at=at,
+        session_id=record.session_id,
+        request_id=guard.guard_id,
+        project=project_of(record),
+        device=record.device,
+        path=f"/sessions/{record.session_id}",
+    )
+
+
+def guard_outcome(committed: Committed) -> str:
+    """ "Continued by Ana"; without a name where the commit does not hold the answer."""
+    for row in committed.rows:
+        if b'"guard_answered"' in row.body:
+            event = decode_leniently(row.body).event
+            if isinstance(event, GuardAnswered):
+                return _by("Ended" if event.decision == "end" else "Continued", event.by)
+    goes_on = committed.record.phase in LIVE and committed.record.phase is not Phase.ENDING
+    return "Continued" if goes_on else "The session has ended"
 
 
 def session_notice(record: SessionRecord, kind: Kind, at: str, worked: float = 0.0) -> Notice:
@@ -46,11 +92,13 @@ def session_notice(record: SessionRecord, kind: Kind, at: str, worked: float = 0
         at=at,
         session_id=record.session_id,
         project=project_of(record),
+        device=record.device,
         path=f"/sessions/{record.session_id}",
     )
 
 
-def waiting_many(count: int, at: str) -> Notice:
+def waiting_many(waiting: Collection[Notice], at: str) -> Notice:
+    count = len(waiting)
     return Notice(
         tag=MANY_TAG,
         kind="approval",
@@ -60,6 +108,7 @@ def waiting_many(count: int, at: str) -> Notice:
         body="Open the inbox to answer them." if count else "They were answered.",
         at=at,
         settled=count == 0,
+        of=tuple(sorted({place for one in waiting for place in one.places})),
         path="/inbox",
     )
 
@@ -98,6 +147,10 @@ def project_of(record: SessionRecord) -> str:
 def _where(record: SessionRecord) -> str:
     name = project_of(record).rstrip("/").rpartition("/")[2]
     return f" in {name}" if name else ""
+
+
+def _by(done: str, name: str | None) -> str:
+    return cut(f"{done} by {name}" if name else done, MAX_TITLE)
 
 
 def _line(text: str, longest: int) -> str:

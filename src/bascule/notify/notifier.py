@@ -4,8 +4,9 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from bascule.model.codec import timestamp
 from bascule.model.errors import StorageFailed
 from bascule.notify.book import NotifyBook
 from bascule.notify.channel_queue import LADDER, Failure, Health, Outbox
@@ -14,8 +15,10 @@ from bascule.notify.delivery import Sender
 from bascule.notify.due_notices import Decider, Key
 from bascule.notify.notice import Notice
 from bascule.notify.page_activity import AtThePage
+from bascule.notify.told_before import open_guards, resume
 from bascule.store.base import Committed
 from bascule.store.protocols import HubStore
+from bascule.store.told_notices import ToldBook
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +27,10 @@ Claim = Callable[[str, str], Awaitable[bool]]  # whether this node is the one to
 
 
 class Notifier:
-    """`steady` never jumps; `clock` tells the time of day. One channel that is slow holds up no other."""
+    """`steady` never jumps; `clock` tells the time of day. One channel that is slow holds up no other.
+
+    `told` remembers over a restart what was told; None where nodes claim it (`claim`).
+    """
 
     def __init__(
         self,
@@ -36,10 +42,12 @@ class Notifier:
         clock: Callable[[], float],
         steady: Callable[[], float],
         ladder: Sequence[float] = LADDER,
+        told: ToldBook | None = None,
     ) -> None:
         self.book, self.sender = book, sender
         self.present = AtThePage(steady)
         self._store, self._may_deny, self.ladder = store, may_deny, ladder
+        self._told = told
         self._clock, self._steady = clock, steady
         self.decider = Decider(steady, clock, book.now.finished_minutes * 60)
         self._outboxes: dict[str, Outbox] = {}
@@ -50,9 +58,33 @@ class Notifier:
         self.claim: Claim | None = None  # set where several nodes know of the same requests
 
     async def start(self) -> None:
-        self.decider.seed(await self._store.open_requests())
+        meanwhile: list[Committed] = []
+        stop = self._store.listen(meanwhile.append)
+        if self._told is None:
+            self.decider.seed(await self._store.open_requests(), await open_guards(self._store))
+        else:
+            await self._resume(self._told)
+        stop()
         self._stop_listening = self._store.listen(self._committed)
+        for committed in meanwhile:
+            self._committed(committed)
         self._deciding = asyncio.create_task(self._decide(), name="notifications")
+
+    async def _resume(self, told: ToldBook) -> None:
+        """Go on where the server before this one was: a channel that has not sent a notice sends it."""
+        before = await told.load()
+        channels = {one.id: one for one in self.book.channels()}
+        unsent: dict[str, list[Channel]] = {}
+        for tag, sent_by in before.channels.items():
+            for channel in (channels[one] for one in sent_by if one in channels):
+                if sent_by[channel.id]:
+                    self._outbox(channel).shows(tag)
+                else:
+                    unsent.setdefault(tag, []).append(channel)
+        for notice in await resume(self._store, self.decider, before.tags, timestamp(self._clock())):
+            self.dispatch(notice)
+        for notice in self.decider.shown():
+            self._send_to([one for one in unsent.get(notice.tag, ()) if one.wants(notice)], notice)
 
     async def close(self) -> None:
         self._stop_listening()
@@ -74,6 +106,8 @@ class Notifier:
     def forget(self, channel_id: str) -> None:
         """The channel was removed."""
         self._outboxes.pop(channel_id, None)
+        if self._told is not None:
+            self._told.forget(channel_id)
         task = self._tasks.pop(channel_id, None)
         if task is not None:
             task.cancel()
@@ -112,9 +146,10 @@ class Notifier:
             self.dispatch(notice)
         self._wake.set()
 
-    def untold(self, committed: Committed) -> None:
-        """Requests that were open before the start, of which no node has told anybody."""
-        self.decider.untold(committed)
+    def untold(self, committed: Committed, key: Key) -> None:
+        """A request that was open before the start, of which no node has told anybody."""
+        for notice in self.decider.untold(committed, key):
+            self.dispatch(notice)
         self._wake.set()
 
     async def _decide(self) -> None:
@@ -146,17 +181,24 @@ class Notifier:
             self.decider.told_elsewhere(key)
             return
         for notice in self.decider.told(key):
+            if self._told is not None:
+                self._told.told(key, notice.tag)
             self.dispatch(notice)
 
     # Sending
 
     def dispatch(self, notice: Notice) -> None:
         """To every channel that wants it. Nothing is awaited."""
-        for channel in self.book.channels():
-            if not channel.wants(notice):
-                continue
-            if self._outbox(channel).put(notice):
-                self._run(channel.id)
+        queued = self._send_to([one for one in self.book.channels() if one.wants(notice)], notice)
+        if self._told is not None and notice.asks:
+            (self._told.settled if notice.settled else self._told.sending)(notice.tag, queued)
+
+    def _send_to(self, channels: Iterable[Channel], notice: Notice) -> list[str]:
+        """Those of them that have something to send for it."""
+        queued = [one.id for one in channels if self._outbox(one).put(notice)]
+        for channel_id in queued:
+            self._run(channel_id)
+        return queued
 
     def _outbox(self, channel: Channel) -> Outbox:
         if channel.id not in self._outboxes:
@@ -194,9 +236,16 @@ class Notifier:
                 if failure.gone:
                     self._gone(channel, failure)
                     return
-                outbox.failed(self._clock(), failure, random.random())
+                if not outbox.failed(self._clock(), failure, random.random()):
+                    self._note(channel_id, notice, shown=False)
             else:
                 outbox.succeeded(self._clock())
+                self._note(channel_id, notice, shown=not notice.settled)
+
+    def _note(self, channel_id: str, notice: Notice, *, shown: bool) -> None:
+        """The channel is done with it."""
+        if self._told is not None and notice.asks:
+            (self._told.shown if shown else self._told.over)(notice.tag, channel_id)
 
     async def _send(self, channel: Channel, notice: Notice) -> None:
         may_deny = self._may_deny(channel)

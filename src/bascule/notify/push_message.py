@@ -9,7 +9,6 @@ from bascule.notify.web_push import MAX_PLAIN
 
 DECLARATIVE = 8030  # marks the form: WebKit shows it by itself, other browsers hand it to our worker
 SHORTEST = 40
-REQUESTS = ("approval", "question")
 
 
 def push_message(notice: Notice, origin: str, deny_token: str, *, show_commands: bool) -> bytes:
@@ -44,12 +43,12 @@ def _fields(notice: Notice, body: str, origin: str, deny_token: str) -> dict[str
 
 
 def push_headers(notice: Notice, topic: str, authorization: str) -> dict[str, str]:
-    urgent = notice.kind in REQUESTS and not notice.settled
+    urgent = notice.asks and not notice.settled
     return {
         "authorization": authorization,
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
-        "ttl": "86400" if notice.kind in REQUESTS else "3600",
+        "ttl": "86400" if notice.asks else "3600",
         "urgency": "high" if urgent else "normal",
         "topic": topic,
     }

@@ -67,6 +67,7 @@ def _signed(channel: Channel, notice: Notice, links: Links, now: int) -> Post:
         "sessionId": notice.session_id,
         "requestId": notice.request_id,
         "project": notice.project,
+        "device": notice.device,
         "at": notice.at,
         "url": links.open,
     }

@@ -17,6 +17,7 @@ from bascule.api.notifications import (
     PushSubscribe,
 )
 from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.channel_folders import folders_given, folders_shown
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_lookup import require_session
@@ -54,6 +55,7 @@ async def set_options(call: Call[NotifyOptions]) -> NotificationsView:
 
 async def add(call: Call[ChannelAdd]) -> NotificationsView:
     given = asdict(call.body)
+    given["projects"] = folders_given(call.hub.switchboard, call.body.projects)
     channel = Channel(id=new_id(), type=given.pop("service"), grant_id=call.by.grant_id, **given)
     check_web_channel(channel)
     call.hub.notifier.book.put(channel)
@@ -65,9 +67,8 @@ async def change(call: Call[ChannelChange]) -> NotificationsView:
     channel = _own(call, call.body.channel_id)
     given = {name: value for name, value in asdict(call.body).items() if value is not None}
     given.pop("channel_id")
-    for folder in given.get("projects", ()):
-        if not folder.startswith("/"):
-            raise InvalidInput(f"{folder[:60]!r} is not a whole path; a project's folder begins with /.")
+    if call.body.projects is not None:
+        given["projects"] = folders_given(call.hub.switchboard, call.body.projects)
     call.hub.notifier.book.put(replace(channel, **given))
     return await _changed(call, f"changed {channel.type} {channel.name}: {', '.join(given)}")
 
@@ -204,7 +205,7 @@ def _channel_view(hub: Hub, channel: Channel, *, mine: bool) -> ChannelView:
         host=channel.host,
         enabled=channel.enabled,
         kinds=channel.kinds,
-        projects=channel.projects,
+        projects=folders_shown(hub.switchboard, channel.projects),
         show_commands=channel.show_commands,
         mine=mine,
         has_secret=bool(channel.secret),

@@ -16,6 +16,7 @@ from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.faults import report
+from bascule.notify.told_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.grants import Grant
 from bascule.store.postgres.bus import Bus, Wake
@@ -97,13 +98,16 @@ class Cluster:
 
     async def _take_over(self) -> None:
         """A node may have died before it told people of a request, and none was there to notice."""
-        claims = {
-            request_claim(one.session_id, one.request_id): one for one in await self._store.open_requests()
-        }
+        asked = [(one.session_id, one.request_id) for one in await self._store.open_requests()]
+        asked += await open_guards(self._store)
+        claims = {request_claim(*key): key for key in asked}
         for claim in claims.keys() - await self.rows.claimed(list(claims)):
-            record = await self._store.session(claims[claim].session_id)
+            session_id, request_id = claims[claim]
+            record = await self._store.session(session_id)
+            request = await self._store.request(session_id, request_id)
             if record is not None:
-                self._hub.notifier.untold(Committed(record, [], [claims[claim]]))
+                committed = Committed(record, [], [request] if request is not None else [], changed=False)
+                self._hub.notifier.untold(committed, claims[claim])
 
     async def close(self) -> None:
         self._is_leaving = True
@@ -138,7 +142,9 @@ class Cluster:
     def _committed(self, committed: Committed) -> None:
         if committed.rows:
             self._far.committed(committed.requests)
-            changed = [one.request_id for one in committed.requests]
+            changed = [one.request_id for one in committed.requests] + self._far.guard_changed(
+                committed.record
+            )
             self._bus.moved(committed.record.session_id, committed.rows[-1].seq, changed)
 
     def replaced(self, session_id: str) -> None:
@@ -252,6 +258,7 @@ class Cluster:
     def _part(self, node: str) -> None:
         self._spawn(self._neighbours.pop(node).close(), f"leave node {node}")
         self.left(node)
+        self._spawn(self._take_over(), "requests that it may not have told")
 
     def left(self, node: str) -> None:
         """A node's connection to us is over: nothing that it said of its pages counts."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bascule.hub.live.feed import Feed
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
+from bascule.notify.told_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.connection import Connection
 from bascule.store.protocols import HubDatabase
@@ -23,7 +24,7 @@ MAX_KNOWN = 5000
 HEADS = "SELECT session_id, max(seq) FROM events WHERE session_id IN ({}) GROUP BY session_id"
 OPEN_REQUESTS = "SELECT session_id, request_id FROM requests WHERE state = 'open'"
 
-Key = tuple[str, str]  # a session and one of its requests
+Key = tuple[str, str]  # a session and one of its requests, or what its guard rail asks
 
 
 class FarCommits:
@@ -44,15 +45,25 @@ class FarCommits:
         self._known: dict[str, SessionRecord] = {}
         self._open: set[Key] = set()  # requests of all nodes, as they were when last seen
         self._changed: dict[str, set[str]] = {}  # requests that have to be read
+        self._guards: dict[str, str] = {}  # what guard rails ask, by session, as it was when last seen
 
     async def begin(self) -> None:
         """What is open now is no news."""
         self._open = await self._store.query(_open_requests)
+        self._guards = dict(await open_guards(self._store))
 
     def committed(self, requests: Iterable[RequestRecord]) -> None:
         """This node has committed them, and told its pages."""
         for one in requests:
             self._seen(one)
+
+    def guard_changed(self, record: SessionRecord) -> list[str]:
+        """What its guard rail asks since this record, or no longer asks: to be named in a wake."""
+        before = self._guards.pop(record.session_id, None)
+        asked = record.guard.guard_id if record.guard is not None else None
+        if asked is not None:
+            self._guards[record.session_id] = asked
+        return [one for one in (before, asked) if one is not None] if asked != before else []
 
     def _seen(self, request: RequestRecord) -> None:
         key = (request.session_id, request.request_id)
@@ -127,9 +138,10 @@ class FarCommits:
             self._known.pop(next(iter(self._known)))
         requests = [one for one in found if one is not None]
         self.committed(requests)
+        self.guard_changed(record)
         committed = Committed(record, rows, requests, True, True)
         self._feed.committed_elsewhere(committed)
-        if requests:
+        if changed:
             self._asked(committed)
 
     # Without a wake
@@ -154,6 +166,8 @@ class FarCommits:
     async def everything(self) -> None:
         """Nobody knows what was missed."""
         self._feed.records.clear()
+        for session_id, guard_id in {*self._guards.items(), *await open_guards(self._store)}:
+            self._changed.setdefault(session_id, set()).add(guard_id)
         await self.look()
         if self._feed.listeners:
             for record in await self._store.live_sessions():

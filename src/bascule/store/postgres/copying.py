@@ -58,9 +58,9 @@ INSERT INTO {SCHEMA}.replicas (session_id, device)
 SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
 RETURNING session_id
 """
-# They wait since before: people were told of them.
-CLAIM_OPEN = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
-OPEN = "SELECT session_id, request_id FROM requests WHERE state = 'open'"
+# People were told of them; of the others, a node tells.
+CLAIM_TOLD = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
+TOLD = "SELECT session_id, request_id FROM told_notices"
 PUT_CHOICE = "INSERT OR REPLACE INTO choices (name, value) VALUES (?, ?)"
 CHOICES = "SELECT name, value FROM choices"
 IN_USE = "The database is in use. Stop the hubs that write into it first."
@@ -123,8 +123,8 @@ def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, kept
     rows["choices"] = _keep_choices(target, kept.choices, said)
     _adopt(target, kept.hub)
     _index(source, target)
-    for session_id, request_id in source.execute(OPEN).fetchall():
-        target.execute(CLAIM_OPEN, (request_claim(session_id, request_id),))
+    for session_id, request_id in source.execute(TOLD).fetchall():
+        target.execute(CLAIM_TOLD, (request_claim(session_id, request_id),))
     target.script("COMMIT")
     return Copied(rows)
 

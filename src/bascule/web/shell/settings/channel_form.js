@@ -105,7 +105,10 @@ export function channelForm(context) {
       { class: 'form-row' },
       service.secret && field(service.secret, { ...typed('secret'), type: 'password' }),
       service.chat && field('Chat', { ...typed('chat'), placeholder: '@name or number' }),
-      field('Only in these folders', { ...typed('projects'), placeholder: '/srv/shop, …; empty: everywhere' }),
+      field('Only in these folders', {
+        ...typed('projects'),
+        placeholder: '/srv/shop, laptop:/srv/ana; empty: everywhere',
+      }),
     ),
     kindBoxes(draft.kinds, Boolean(draft.showCommands), patch, 'the new channel'),
     h(

@@ -17,7 +17,7 @@ export const KINDS = /** @type {const} */ ([
   ['approval', 'Needs approval'],
   ['question', 'Question'],
   ['ended', 'Failed or ended'],
-  ['limit', 'A limit is near'],
+  ['limit', 'Limit near or reached'],
   ['machine', 'Machine away'],
   ['finished', 'Long turn finished'],
 ]);
