@@ -110,7 +110,7 @@ def sse_message(name: str, data: bytes, place: bytes | None = None) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (head, name.encode(), lines)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)  # sessions that are read at the same time
 def sse_encoder(tag: str) -> Encoder:
     """Makes SSE of some rows, once for all who read the same session. Their ids have its tag.
 
