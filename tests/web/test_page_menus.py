@@ -95,7 +95,7 @@ async def test_a_picture_from_elsewhere_is_opened_by_a_press_as_a_link_is(
     await begun(hub, *said("m1", f"See {pictures} ![local](lamp.png)"))
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     card = tab.page.get_by_role("dialog", name="Open this link?")
-    lamp = tab.well.get_by_role("button", name="[A lamp: picture from far.example, not loaded]")
+    lamp = tab.well.get_by_role("link", name="[A lamp: picture from far.example, not loaded]")
     press = Locator.tap if size is PHONE else Locator.click
     await press(lamp)
     await expect(card.locator("p")).to_have_text("https://far.example/lamp.png")
@@ -106,7 +106,7 @@ async def test_a_picture_from_elsewhere_is_opened_by_a_press_as_a_link_is(
     # One that is a link goes where the link goes; one of a file here goes nowhere.
     await press(tab.well.get_by_role("link", name="badge"))
     await expect(card.locator("p")).to_have_text("https://ci.example/")
-    await expect(tab.well.locator("button.is-far")).to_have_count(1)
+    await expect(tab.well.locator("a.is-far")).to_have_count(1)
     assert tab.errors == []
     assert tab.strangers == []
 

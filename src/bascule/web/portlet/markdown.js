@@ -129,7 +129,7 @@ export function markdown(text, ask) {
     else element.removeAttribute('class');
   }
   for (const element of fragment.querySelectorAll(WRITTEN)) element.setAttribute('dir', 'auto');
-  for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image, ask));
+  for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image));
   for (const link of fragment.querySelectorAll('a')) tameLink(link, ask);
   for (const box of fragment.querySelectorAll('input')) {
     if (box.getAttribute('type') !== 'checkbox') box.remove();
@@ -185,12 +185,11 @@ function purified(text) {
 }
 
 /**
- * Pictures from elsewhere would tell elsewhere that somebody looks: they become words, and a press shows the address
- * with a way to open it. One in a link opens what the link does.
+ * Pictures from elsewhere would tell elsewhere that somebody looks: they become words, which link to the picture unless
+ * they are in a link already.
  * @param {HTMLImageElement} image
- * @param {{link: (href: string) => void}} ask
  */
-function picture(image, ask) {
+function picture(image) {
   const alt = image.getAttribute('alt') || 'Picture';
   const source = image.getAttribute('src') ?? '';
   const inside = /^data:(image\/[a-z]+);base64,[A-Za-z0-9+/=\s]+$/.exec(source);
@@ -198,7 +197,7 @@ function picture(image, ask) {
   const words = `[${alt}${hostOf(source)}]`;
   const isInLink = FAR.test(image.closest('a')?.getAttribute('href') ?? '');
   if (!FAR.test(source) || isInLink) return h('span', { class: 'is-far', title: source }, words);
-  return h('button', { type: 'button', class: 'is-far', title: source, onclick: () => ask.link(source) }, words);
+  return h('a', { class: 'is-far', href: source }, words);
 }
 
 /**
