@@ -300,7 +300,7 @@ async def test_a_request_whose_node_dies_before_it_told_anybody_is_told_once_by_
     cluster: Cluster,
 ) -> None:
     a, b, _ = cluster.nodes
-    await cluster.moved(0, b)
+    await cluster.joined_anew(0, b)
     async with channel_of(cluster) as channel:
         session = await start(a, cluster.laptop, "go", agent="asks")
         asked = (await a.wait_for(session, PermissionRequested)).event
