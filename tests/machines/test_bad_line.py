@@ -84,6 +84,7 @@ async def test_a_blackhole_delays_the_copy_and_nobody_waits_behind_it(
     hub: Hub, laptop: Machine, line: Relay
 ) -> None:
     idle = await begin(laptop, "count 1")
+    await until_listed(hub, [idle])
     first = await hub.wait_for(idle, TurnEnded)
     laptop.memory()
     line.blackhole()
