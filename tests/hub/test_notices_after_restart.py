@@ -106,8 +106,8 @@ async def test_what_was_told_before_a_restart_is_not_told_again_and_is_replaced_
         await until(lambda: hub.services.notifier.health("hook")[1] == 0)
     # Nothing is left of either
     async with started(tmp_path) as hub:
-        assert await hub.store.query(lambda one: one.execute("SELECT * FROM told_notices").fetchall()) == []
-        assert await hub.store.query(lambda one: one.execute("SELECT * FROM told_channels").fetchall()) == []
+        assert await hub.store.query(lambda one: one.execute("SELECT * FROM sent_notices").fetchall()) == []
+        assert await hub.store.query(lambda one: one.execute("SELECT * FROM sent_channels").fetchall()) == []
     assert far.requests.empty()
 
 

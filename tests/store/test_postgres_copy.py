@@ -35,8 +35,8 @@ from bascule.store.devices import DeviceBook, DeviceRecord
 from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.sent_notices import SentBook
 from bascule.store.sqlite import SqliteStore
-from bascule.store.told_notices import ToldBook
 
 if TYPE_CHECKING:
     from bascule.store.postgres.store import PostgresStore
@@ -57,8 +57,8 @@ PUSH_SECRET, DENY_SECRET = b64(b"\x01" * 32).encode(), b"\x02" * 32
 # Tables that are not copied: a hub runs no agents, and what can be made again is.
 OF_AGENTS = {"outbox", "replies", "rules", "comparisons", "links"}
 MADE_AGAIN = {"search_owed", "search_text", "search_titles", "prompt_words"}
-BY_ITSELF = {"meta", "told_notices"}  # only what must stay what it is; as claims of the nodes
-LEFT = {"told_channels"}  # nodes do not know who shows what
+BY_ITSELF = {"meta", "sent_notices"}  # only what must stay what it is; as claims of the nodes
+LEFT = {"sent_channels"}  # nodes do not know who shows what
 
 
 class Filled(NamedTuple):
@@ -101,7 +101,7 @@ async def _fill(folder: Path, clock: Clock) -> Filled:
         waiting = WaitingAnswer("a1", LAPTOP, "s1", "r1", "0", "deny", b"{}", ANA, AT, 1e9)
         await (await AnswerBook.open(store)).add(waiting, AuditRecord("permission", "ana"))
         await store.take_in_audit(LAPTOP, 1, chain("a", "b"))
-        ToldBook(store).told(("s1", "r1"), "request s1 r1")
+        SentBook(store).sent(("s1", "r1"), "request s1 r1")
         await store.barrier()
         return Filled(answers, secret, prompt.id)
     finally:
@@ -183,7 +183,7 @@ async def test_requests_that_nobody_was_told_of_when_a_hub_is_copied_are_told_by
     server: Server, url: str, tmp_path: Path, filled: Filled
 ) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as file:
-        file.execute("DELETE FROM told_notices")
+        file.execute("DELETE FROM sent_notices")
         file.commit()
     await _copy(tmp_path, url)
     (rows,) = await asyncio.to_thread(server.run, "SELECT what FROM bascule.claimed_notices", url=url)

@@ -108,16 +108,16 @@ class StartGate:
         before = self._waiting.with_key(envelope.key)
         if before is not None:
             return _pending(before.view, self._device.name)
-        view, told = self._look_at(envelope, await self._known(envelope.command))
+        view, scrubbed = self._look_at(envelope, await self._known(envelope.command))
         try:
-            return await self._judged(envelope, view, told)
+            return await self._judged(envelope, view, scrubbed)
         except ApprovalPending:
             raise
         except BasculeError as error:
             await self._audit(envelope.by, "start_refused", view, error.message)
             raise
 
-    async def _judged(self, envelope: Envelope[Any], view: WaitingStart, told: WaitingStart) -> Struct:
+    async def _judged(self, envelope: Envelope[Any], view: WaitingStart, scrubbed: WaitingStart) -> Struct:
         signed = self._signed(envelope.command)
         verdict = judge(
             self._settings,
@@ -134,13 +134,13 @@ class StartGate:
                 raise StartRefused(verdict.why)
             case "hold":
                 await self._does.check(envelope)
-                return await self._hold(envelope, view, told, outside=verdict.confirm == "oob_confirm")
+                return await self._hold(envelope, view, scrubbed, outside=verdict.confirm == "oob_confirm")
             case "start":
                 # A trusted browser signed how it is to run, and what is held is approved as it is.
                 why_not = "" if signed.browser else self._does.why_not(envelope)
                 if why_not:
                     raise OwnerNeeded(why_not)
-                return await self._start(envelope, told, notify=verdict.notify)
+                return await self._start(envelope, scrubbed, notify=verdict.notify)
 
     def check_at_rest(self, by: Actor) -> None:
         """A message would bring back an agent that does not run: that is a start, and this is not the way."""
@@ -170,11 +170,11 @@ class StartGate:
         self._memory.keep(asked(history, facts.now))
         expires = facts.now + self._settings.wait_seconds
         start_id, ceiling = secrets.token_hex(4), self._settings.ceiling
-        view, told = (
+        view, scrubbed = (
             described(envelope, start_id, facts.now, expires, reasons, known, ceiling=ceiling, hide=hide)
             for hide in (str, scrub)
         )
-        return view, told
+        return view, scrubbed
 
     def _facts(self, envelope: Envelope[Any]) -> StartFacts:
         by, now = envelope.by, self._clock()
@@ -193,22 +193,22 @@ class StartGate:
         until = self._memory.blocked_until(self._clock())
         return "" if until is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
 
-    async def _start(self, envelope: Envelope[Any], told: WaitingStart, *, notify: bool) -> Struct:
+    async def _start(self, envelope: Envelope[Any], scrubbed: WaitingStart, *, notify: bool) -> Struct:
         result = await self._does.carry_out(envelope)
         self._memory.keep(learnt(self._memory.history, self._facts(envelope)))
         if notify:
             session_id = session_of(envelope.command)
-            self._notices.started(told, lambda: self._does.end(session_id))
+            self._notices.started(scrubbed, lambda: self._does.end(session_id))
         return result
 
     async def _hold(
-        self, envelope: Envelope[Any], view: WaitingStart, told: WaitingStart, *, outside: bool
+        self, envelope: Envelope[Any], view: WaitingStart, scrubbed: WaitingStart, *, outside: bool
     ) -> Struct:
-        held, token = self._waiting.add(view, told, envelope)
+        held, token = self._waiting.add(view, scrubbed, envelope)
         await self._audit(envelope.by, "start_asked", view, "waits for approval")
-        self._notices.asked(told, lambda decision: self._by_notification(held, decision))
+        self._notices.asked(scrubbed, lambda decision: self._by_notification(held, decision))
         if outside:
-            self._notices.send(told, token, lambda why: self._waiting.note(held, why))
+            self._notices.send(scrubbed, token, lambda why: self._waiting.note(held, why))
         delay = max(0.0, view.expires_at - self._clock())
         loop = asyncio.get_running_loop()
         self._timers = {one for one in self._timers if not one.cancelled() and one.when() > loop.time()}
@@ -295,7 +295,7 @@ class StartGate:
         self._only_own_server(envelope.by)
         held = self._waiting.by_token(envelope.command.token)
         return StartByLink(
-            device=self._device.name, start=held.told, block_seconds=self._settings.block_seconds
+            device=self._device.name, start=held.scrubbed, block_seconds=self._settings.block_seconds
         )
 
     async def _answer_link(self, envelope: Envelope[AnswerStartLink]) -> Done:

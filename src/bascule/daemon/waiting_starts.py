@@ -18,11 +18,11 @@ SHOWN_SECONDS = 600.0  # after its end
 
 @dataclass(eq=False)
 class Held:
-    """`token` opens it for who has the link; only its digest is kept. `told` is the start as it was when it
-    was asked for, without secrets: for what leaves this machine."""
+    """`token` opens it for who has the link; only its digest is kept. `scrubbed` is the start as it was when
+    it was asked for, without secrets: for what leaves this machine."""
 
     view: WaitingStart
-    told: WaitingStart
+    scrubbed: WaitingStart
     envelope: Envelope[Any]
     token_sha256: str = ""
     over_at: float | None = None
@@ -46,7 +46,7 @@ class WaitingStarts:
     def waiting(self) -> list[Held]:
         return [one for one in self._held.values() if one.waits]
 
-    def add(self, view: WaitingStart, told: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
+    def add(self, view: WaitingStart, scrubbed: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
         """The start, and the token of its link."""
         if sum(map(self._takes_room, self._held.values())) >= MOST_WAITING:
             raise LimitReached(
@@ -54,12 +54,12 @@ class WaitingStarts:
                 "answer those first, or try again in a few minutes."
             )
         token = secrets.token_urlsafe(32)
-        held = self._held[view.id] = Held(view, told, envelope, _digest(token))
+        held = self._held[view.id] = Held(view, scrubbed, envelope, _digest(token))
         self._changed()
         return held, token
 
     def _takes_room(self, held: Held) -> bool:
-        """One that was withdrawn has told its owner already: no more of those than of any others."""
+        """One that was withdrawn has reached its owner already: no more of those than of any others."""
         return held.waits or (held.withdrawn and held.view.expires_at > self._clock())
 
     def with_key(self, key: str | None) -> Held | None:

@@ -16,7 +16,7 @@ from bascule.notify.notifier import Notifier
 from bascule.notify.web_push import PushKeys
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.protocols import HubDatabase
-from bascule.store.told_notices import ToldBook
+from bascule.store.sent_notices import SentBook
 
 Claim = Callable[[str], Awaitable[bool]]
 
@@ -51,7 +51,7 @@ def build_notifier(
         lambda channel: may_deny(grants, channel),
         clock=clock,
         steady=steady,
-        told=ToldBook(store) if shared is None else None,
+        sent=SentBook(store) if shared is None else None,
     )
     book.changed = notifier.options_changed
     grants.on_revoked(lambda grant: _revoked(notifier, grant))

@@ -15,10 +15,10 @@ from bascule.notify.delivery import Sender
 from bascule.notify.due_notices import Decider, Key
 from bascule.notify.notice import Notice
 from bascule.notify.page_activity import AtThePage
-from bascule.notify.told_before import open_guards, resume
+from bascule.notify.sent_before import open_guards, resume
 from bascule.store.base import Committed
 from bascule.store.protocols import HubStore
-from bascule.store.told_notices import ToldBook
+from bascule.store.sent_notices import SentBook
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ Claim = Callable[[str, str], Awaitable[bool]]  # whether this node is the one to
 class Notifier:
     """`steady` never jumps; `clock` tells the time of day. One channel that is slow holds up no other.
 
-    `told` remembers over a restart what was told; None where nodes claim it (`claim`).
+    `sent` remembers over a restart what was sent; None where nodes claim it (`claim`).
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class Notifier:
         clock: Callable[[], float],
         steady: Callable[[], float],
         ladder: Sequence[float] = LADDER,
-        told: ToldBook | None = None,
+        sent: SentBook | None = None,
     ) -> None:
         self.book, self.sender = book, sender
         self.present = AtThePage(steady)
         self._store, self._may_deny, self.ladder = store, may_deny, ladder
-        self._told = told
+        self._sent_before = sent
         self._clock, self._steady = clock, steady
         self.decider = Decider(steady, clock, book.now.finished_minutes * 60)
         self._outboxes: dict[str, Outbox] = {}
@@ -60,19 +60,19 @@ class Notifier:
     async def start(self) -> None:
         meanwhile: list[Committed] = []
         stop = self._store.listen(meanwhile.append)
-        if self._told is None:
+        if self._sent_before is None:
             self.decider.seed(await self._store.open_requests(), await open_guards(self._store))
         else:
-            await self._resume(self._told)
+            await self._resume(self._sent_before)
         stop()
         self._stop_listening = self._store.listen(self._committed)
         for committed in meanwhile:
             self._committed(committed)
         self._deciding = asyncio.create_task(self._decide(), name="notifications")
 
-    async def _resume(self, told: ToldBook) -> None:
+    async def _resume(self, sent: SentBook) -> None:
         """Go on where the server before this one was: a channel that has not sent a notice sends it."""
-        before = await told.load()
+        before = await sent.load()
         channels = {one.id: one for one in self.book.channels()}
         unsent: dict[str, list[Channel]] = {}
         for tag, sent_by in before.channels.items():
@@ -106,8 +106,8 @@ class Notifier:
     def forget(self, channel_id: str) -> None:
         """The channel was removed."""
         self._outboxes.pop(channel_id, None)
-        if self._told is not None:
-            self._told.forget(channel_id)
+        if self._sent_before is not None:
+            self._sent_before.forget(channel_id)
         task = self._tasks.pop(channel_id, None)
         if task is not None:
             task.cancel()
@@ -181,8 +181,8 @@ class Notifier:
             self.decider.told_elsewhere(key)
             return
         for notice in self.decider.told(key):
-            if self._told is not None:
-                self._told.told(key, notice.tag)
+            if self._sent_before is not None:
+                self._sent_before.sent(key, notice.tag)
             self.dispatch(notice)
 
     # Sending
@@ -190,8 +190,8 @@ class Notifier:
     def dispatch(self, notice: Notice) -> None:
         """To every channel that wants it. Nothing is awaited."""
         queued = self._send_to([one for one in self.book.channels() if one.wants(notice)], notice)
-        if self._told is not None and notice.asks:
-            (self._told.settled if notice.settled else self._told.sending)(notice.tag, queued)
+        if self._sent_before is not None and notice.asks:
+            (self._sent_before.settled if notice.settled else self._sent_before.sending)(notice.tag, queued)
 
     def _send_to(self, channels: Iterable[Channel], notice: Notice) -> list[str]:
         """Those of them that have something to send for it."""
@@ -244,8 +244,8 @@ class Notifier:
 
     def _note(self, channel_id: str, notice: Notice, *, shown: bool) -> None:
         """The channel is done with it."""
-        if self._told is not None and notice.asks:
-            (self._told.shown if shown else self._told.over)(notice.tag, channel_id)
+        if self._sent_before is not None and notice.asks:
+            (self._sent_before.shown if shown else self._sent_before.over)(notice.tag, channel_id)
 
     async def _send(self, channel: Channel, notice: Notice) -> None:
         may_deny = self._may_deny(channel)

@@ -16,7 +16,7 @@ from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.faults import report
-from bascule.notify.told_before import open_guards
+from bascule.notify.sent_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.grants import Grant
 from bascule.store.postgres.bus import Bus, Wake

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bascule.hub.live.feed import Feed
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.notify.told_before import open_guards
+from bascule.notify.sent_before import open_guards
 from bascule.store.base import Committed
 from bascule.store.connection import Connection
 from bascule.store.protocols import HubDatabase

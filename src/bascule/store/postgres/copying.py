@@ -60,7 +60,7 @@ RETURNING session_id
 """
 # People were told of them; of the others, a node tells.
 CLAIM_TOLD = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
-TOLD = "SELECT session_id, request_id FROM told_notices"
+TOLD = "SELECT session_id, request_id FROM sent_notices"
 PUT_CHOICE = "INSERT OR REPLACE INTO choices (name, value) VALUES (?, ?)"
 CHOICES = "SELECT name, value FROM choices"
 IN_USE = "The database is in use. Stop the hubs that write into it first."
