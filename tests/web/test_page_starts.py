@@ -297,6 +297,8 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
         await page.evaluate("document.activeElement?.blur()")
         await page.keyboard.press("Control+k")
         await page.keyboard.type("Log out")
+        row = page.get_by_role("option", name="Log out")
+        await expect(row).to_have_attribute("aria-selected", "true")
         async with page.expect_navigation():
             await page.keyboard.press("Enter")
         assert await page.evaluate(KEYS) == []
