@@ -26,6 +26,7 @@ MOST_QUIET_SECONDS = 2.0  # of every two and a half, while somebody types
 BUSY_SECONDS = 1.0  # for so long a line counts as busy after its window was full
 NEVER = float("-inf")
 NUMBERS = 2**40  # pings beyond it are ours; those below ask whether anybody is there
+_TAPE = Priority.TAPE
 
 
 class _Ping(NamedTuple):
@@ -53,6 +54,7 @@ class Pace:
         self._pings: deque[_Ping] = deque()  # not answered yet
         self._number = NUMBERS
         self._quiet_until = self._quiet_since = self._busy_at = NEVER
+        self.wants_ping = True  # perhaps
         self._emptying = True  # until nothing is under way, and a ping measures the line alone
 
     def _resize(self, window: int) -> None:
@@ -62,17 +64,16 @@ class Pace:
         self._between_pings = self.window // PINGS
 
     def has_room(self, priority: Priority) -> bool:
-        """For one part. Only what is urgent always has it."""
-        if priority == Priority.URGENT:
-            return True
-        under_way = (
-            self._tapes - self._came_tapes if priority == Priority.TAPE else self._rest - self._came_rest
-        )
+        """For one part of what is not urgent."""
+        is_tape = priority == _TAPE
+        under_way = self._tapes - self._came_tapes if is_tape else self._rest - self._came_rest
         if under_way <= self._most_before:
-            return not self._emptying and (priority == Priority.TAPE or self.quiet_for is None)
+            if self._emptying:
+                return False
+            return is_tape or self._quiet_since == NEVER or self.quiet_for is None
         self._busy_at = self._steady()
         if self._busy_at - self._measured > MEASURE_SECONDS:
-            self._emptying = True
+            self._emptying = self.wants_ping = True
         return False
 
     def typed(self) -> None:
@@ -93,18 +94,22 @@ class Pace:
         return left if left > 0 and is_busy and is_slow else None
 
     def sent(self, priority: Priority, size: int) -> None:
-        if priority == Priority.TAPE:
+        """What is not urgent was handed over."""
+        if priority == _TAPE:
             self._tapes += size
-        elif priority != Priority.URGENT:
+        else:
             self._rest += size
+        if self._tapes + self._rest - self._before_ping >= self._between_pings:
+            self.wants_ping = True
 
     def ping(self, *, full: bool = False) -> int | None:
         """The number of a ping that has to be sent now, before anything else. `full`: nothing else may be."""
         sent = self._tapes + self._rest
         came = self._came_tapes + self._came_rest
         ahead = sent - came
+        self.wants_ping = self._emptying
         if self._emptying and ahead == 0:
-            self._emptying = False
+            self._emptying = self.wants_ping = False
             self._shortest, self._measured = float("inf"), self._steady()
         elif sent - self._before_ping < (1 if self._emptying or full else self._between_pings):
             return None

@@ -67,6 +67,7 @@ class SendQueue:
     def __init__(self, part: int, pace: Pace | None = None) -> None:
         self._part = part
         self._pace = pace
+        self._has_room = None if pace is None else pace.has_room
         self._tapes = TapeTurns()
         self._queues: tuple[deque[Queued], ...] = tuple(deque() for _ in Priority)
         self._held: dict[Key, list[int]] = {}  # priority and number of those that wait with this key
@@ -111,16 +112,17 @@ class SendQueue:
             yield message
 
     def _next(self) -> bytes | str | None:
-        if self._pace is None or self._queues[Priority.URGENT] or not any(self.waiting):
+        pace = self._pace
+        if pace is None or self._queues[0]:
             return self._of(self._whose_turn())
-        number = self._pace.ping()
+        number = pace.ping() if pace.wants_ping and any(self.waiting) else None
         if number is None:
             priority = self._whose_turn()
             message = self._of(priority)
             if message is not None and priority is not None:
-                self._pace.sent(priority, len(message))
+                pace.sent(priority, len(message))
                 return message
-            number = self._pace.ping(full=True)
+            number = pace.ping(full=True) if any(self.waiting) else None
         return None if number is None else encode(Ping(number)).decode()
 
     def _of(self, priority: Priority | None) -> bytes | str | None:
@@ -140,7 +142,8 @@ class SendQueue:
     def _whose_turn(self) -> Priority | None:
         if self._queues[Priority.URGENT]:
             return Priority.URGENT
-        waiting = [one for one in _LESS_URGENT if self.waiting[one] and self._has_room(one)]
+        has_room = self._has_room
+        waiting = [one for one in _LESS_URGENT if self.waiting[one] and (has_room is None or has_room(one))]
         if not waiting:
             return None
         chosen = waiting[0]
@@ -150,9 +153,6 @@ class SendQueue:
                 self._passed[one] += 1
         self._passed[chosen] = 0
         return chosen
-
-    def _has_room(self, priority: Priority) -> bool:
-        return self._pace is None or self._pace.has_room(priority)
 
     def _cut_from(self, queued: Queued) -> bytes | str:
         message, begin, part = queued.message, queued.sent, self.part
