@@ -37,6 +37,13 @@ FOCUSED_AFTER_CLICK = """async button => {
   return document.activeElement.id;
 }"""
 
+START_AND_SEARCH = """area => {
+  const press = more =>
+    area.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...more }));
+  press({ key: 'Enter' });
+  press({ key: 'k', ctrlKey: true });
+}"""
+
 
 @pytest.mark.row("R7", "X13")
 @SIZES
@@ -168,4 +175,20 @@ async def test_beside_three_idle_sessions_a_fourth_starts_and_works_with_the_lim
             [*idle, fourth], "waiting"
         )
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert tab.errors == []
+
+
+@pytest.mark.row("R7", "X13")
+async def test_a_session_that_begins_leaves_the_search_that_was_opened_meanwhile_alone(
+    short_dir: Path, browser: Browser
+) -> None:
+    async with LiveServer(short_dir) as server:
+        tab = await open_tab(browser, server.url, server.token, size=LAPTOP)
+        task = tab.page.locator("#task")
+        await expect(tab.page.get_by_role("button", name="Try it")).to_be_visible()
+        await task.fill("hello")
+        await task.evaluate(START_AND_SEARCH)
+        await tab.page.wait_for_url("**/sessions/*")
+        await tab.says("hello")
+        await expect(tab.page.get_by_role("combobox", name="Search or run a command")).to_be_focused()
         assert tab.errors == []

@@ -59,6 +59,9 @@ export const keyCap = (keys) => h('kbd', null, keyName(keys));
 /** @param {KeyboardEvent} event */
 export const control = (event) => (isMac() ? event.metaKey : event.ctrlKey);
 
+// What lies over the page and has the keys: menus, cards, the search. Not requests, which are part of it.
+export const FLOATING = '[role=menu], [role=dialog]:not(.request), .palette';
+
 /**
  * A field that has just been drawn takes the focus, its text chosen.
  * @param {string} selector

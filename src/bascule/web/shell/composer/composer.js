@@ -3,7 +3,7 @@
 import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
 import { unreachable } from '../machines.js';
-import { control } from '../parts.js';
+import { control, FLOATING } from '../parts.js';
 import { editBar, editDraft, endEdit, resend } from '../session/editing.js';
 import { isOver, isReconnecting } from '../sessions.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
@@ -152,9 +152,12 @@ class Composer {
     this.escapedAt = pressedAt;
   }
 
-  /** The focus comes here, or to the question in its place. A touch would bring the keyboard up over the answer. */
+  /**
+   * The focus comes here, or to the question in its place. A touch would bring the keyboard up over the answer, and
+   * who has opened a menu or the search meanwhile goes on there.
+   */
   write() {
-    if (!matchMedia('(pointer: fine)').matches) return;
+    if (!matchMedia('(pointer: fine)').matches || document.activeElement?.closest(FLOATING)) return;
     if (!this.box.hidden) this.area.focus();
     else /** @type {HTMLElement | null} */ (document.querySelector('#requests .question'))?.focus();
   }

@@ -3,12 +3,12 @@
  * anywhere on the inbox. Never while something is typed, and never from a frame, where an agent could forge them.
  */
 
+import { FLOATING } from '../parts.js';
 import { openRequests, requestKey, shownSession } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
 
 const TYPED = 'input:not([type=radio]):not([type=checkbox]), textarea, select, iframe';
-const ELSEWHERE = '[role=menu], [role=dialog]:not(.request), .palette';
 const BESIDE = '#side, #sbar, #tabs';
 
 /**
@@ -20,7 +20,7 @@ export function lettersWork(state, focus) {
   const card = document.querySelector('#requests .request');
   // Not by `offsetParent`, which is null where a narrow window fixes the request over everything.
   if (!card?.getClientRects().length || !focus) return false;
-  if (focus.closest(TYPED) || focus.closest(ELSEWHERE)) return false;
+  if (focus.closest(TYPED) || focus.closest(FLOATING)) return false;
   if (focus.closest('.request')) return true;
   if (state.route.name === 'inbox') return openRequests(state).some((one) => requestKey(one) === state.inboxPick);
   return shownSession(state) !== null && Boolean(focus.closest(BESIDE));
