@@ -10,6 +10,7 @@ from tests.waiting import PATIENCE
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.nodes.envelope import Enveloped, Presence, Push, control, enclose, opened
 from bascule.model.codec import encode
+from bascule.model.errors import StorageFailed
 from bascule.notify.page_activity import AtThePage
 
 pytestmark = pytest.mark.anyio
@@ -162,3 +163,28 @@ def test_somebody_at_a_page_of_another_node_counts_for_a_few_seconds() -> None:
     pages.elsewhere("b", somebody=True)
     pages.elsewhere("b", somebody=False)
     assert not pages.somebody
+
+
+class _Closed(_Server):
+    """One that was lost: asyncpg says so itself, and the database says nothing."""
+
+    def is_closed(self) -> bool:
+        return True
+
+    async def fetch(self, statement: str, *values: str, timeout: float) -> list[object]:
+        import asyncpg
+
+        raise asyncpg.InterfaceError("connection is closed")
+
+
+@pytest.mark.row("X11")
+async def test_a_question_over_a_connection_that_was_just_lost_says_that_the_database_is_away() -> None:
+    pytest.importorskip("asyncpg")
+    from bascule.store.postgres.bus import Bus
+
+    async def look(first: bool) -> None: ...
+
+    bus = Bus("", None, "a", woken=lambda wake: None, look=look, lost=lambda why: None)
+    bus._server = _Closed()  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(StorageFailed, match="can't be reached"):
+        await bus.fetch("SELECT 1")

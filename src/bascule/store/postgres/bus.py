@@ -105,8 +105,11 @@ class Bus:
                     raise ConnectionResetError("the connection was lost")
                 return list(await server.fetch(statement, *values, timeout=ANSWER_SECONDS))
             except LOST as error:
-                if not isinstance(error, asyncpg.PostgresError) or server is None or server.is_closed():
+                is_closed = server is None or server.is_closed()
+                if is_closed or not isinstance(error, asyncpg.PostgresError):
                     self._over.set()
+                if is_closed and isinstance(error, asyncpg.InterfaceError):  # by asyncpg itself: it was lost
+                    raise in_our_words(ConnectionResetError(str(error))) from error
                 raise in_our_words(error) from error
 
     def look_soon(self) -> None:
