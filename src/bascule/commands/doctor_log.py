@@ -10,7 +10,7 @@ from bascule.store.examining import examined, processes
 from bascule.store.health import quarantined
 from bascule.store.reader import connect_read_only
 from bascule.store.schema import VERSION, version_of
-from bascule.store.search_index import COUNT_OWED, MAX_OWED
+from bascule.store.search_index import MAX_OWED, owed_to_search
 
 MAX_NAMED = 5
 
@@ -30,8 +30,7 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
             if version_of(connection) < VERSION:
                 yield Finding("ok", "log: of an earlier version; the next start brings it up to date")
                 return
-            damaged, known = examined(connection), processes(connection)
-            owed = int(connection.execute(COUNT_OWED).fetchone()[0])
+            damaged, known, owed = examined(connection), processes(connection), owed_to_search(connection)
     except sqlite3.Error as error:
         yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
         return

@@ -8,7 +8,7 @@ from bascule.store import reader
 from bascule.store.base import SearchHit, SearchResult
 from bascule.store.connection import Connection
 from bascule.store.rows import decode_entry, entry_body
-from bascule.store.search_index import row_id
+from bascule.store.search_index import owed_to_search, row_id
 from bascule.store.search_text import shown_of
 from bascule.store.tokenizer import Query, query_of, spans_of, words_in
 from bascule.store.words import words_of
@@ -24,7 +24,6 @@ BELOW_OURS = -1  # found sessions have negative numbers
 SESSION = "SELECT session_id FROM search_sessions WHERE n = ?"
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
 NUMBER = "SELECT n FROM search_sessions WHERE session_id = ?"
-OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000) AS owed"
 
 
 def search(
@@ -35,11 +34,6 @@ def search(
     with words_of(connection).limited(connection, SECONDS):
         hits = _search(connection, query, limit, session_id, BELOW_OURS if only_found else HIGHEST)
         return SearchResult(hits, owed_to_search(connection))
-
-
-def owed_to_search(connection: Connection) -> int:
-    """How many texts can't be found yet; counted up to 100,000."""
-    return int(connection.execute(OWED).fetchone()[0])
 
 
 def asked(text: str) -> Query:

@@ -43,7 +43,7 @@ SELECT owed.session_id, owed.first_seq, entries.body, entries.crc
 FROM search_owed AS owed LEFT JOIN entries USING (session_id, first_seq)
 ORDER BY owed.session_id, owed.first_seq LIMIT ?
 """
-COUNT_OWED = f"SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT {MAX_OWED + 1}) AS owed"
+COUNT_OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000) AS owed"
 # All that was read, up to this one in the same order.
 PAID = "DELETE FROM search_owed WHERE (session_id, first_seq) <= (?, ?)"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
@@ -192,9 +192,13 @@ def made_by(connection: Connection) -> int:
     return int(bytes(row[0])) if row else 0
 
 
+def owed_to_search(connection: Connection) -> int:
+    """How many texts can't be found yet; counted up to 100,000."""
+    return int(connection.execute(COUNT_OWED).fetchone()[0])
+
+
 def count_owed(transaction: Transaction) -> int:
-    """Entries that are not in the index yet; not counted beyond `MAX_OWED`."""
-    return int(transaction.connection.execute(COUNT_OWED).fetchone()[0])
+    return owed_to_search(transaction.connection)
 
 
 def pay_some(transaction: Transaction) -> tuple[bool, float]:
