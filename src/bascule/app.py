@@ -22,7 +22,7 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
 from bascule.config.load import usual_data_folder
 from bascule.daemon.device import Device
-from bascule.daemon.joining import Joining
+from bascule.daemon.hub_lines.joined_hub import JoinedHub
 from bascule.hub.app import build_app
 from bascule.hub.asgi import HubApp
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
@@ -56,6 +56,8 @@ from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase
+from bascule.store.restores import RestoreBook
+from bascule.store.revoked_grants import RevokedGrants
 from bascule.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -125,9 +127,10 @@ async def _serve(
     async with AsyncExitStack() as closing:
         lease = LeaseClock(folder)
         closing.callback(lease.write_down)
-        grants = await GrantBook.open(store, lease)
+        grants = await GrantBook.open(store, lease, RevokedGrants(folder, lease()))
         await store.refold()
-        books = _Books(grants, await DeviceBook.open(store), await AnswerBook.open(store))
+        answers, restores = await AnswerBook.open(store), await RestoreBook.open(store)
+        books = _Books(grants, await DeviceBook.open(store), answers, restores)
         cluster = None if shared is None else await _cluster(settings, shared, books, listening)
         server = _Server(settings, folder, store, books, listening, closing, cluster, agents=own is not None)
         serving = await server.begin()
@@ -153,6 +156,7 @@ class _Books(NamedTuple):
     grants: GrantBook
     devices: DeviceBook
     answers: AnswerBook
+    restores: RestoreBook
 
 
 class _Server:
@@ -185,8 +189,9 @@ class _Server:
         self._offers = PromptOffers(time.monotonic)
         # A machine would not accept our certificate for its own 127.0.0.1.
         self._tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
-        self._joining = Joining(
-            self._device.id, HubNotes(folder), time.time, elapsed, settings.starts.hub_may_widen
+        self._joined_hub = JoinedHub(
+            *(self._device.id, HubNotes(folder), time.time, elapsed, settings.starts.hub_may_widen),
+            insecure=settings.insecure_hub,
         )
         self._app = self._build_app()
 
@@ -218,10 +223,11 @@ class _Server:
             offers=self._offers,
             limits=self._limits,
             replicas=self._store,
-            uplink=self._joining if self._agents else None,
+            uplink=self._joined_hub if self._agents else None,
             tunnel_control=self._tunnels,
             link_command=link_command(settings, sys.argv[0]),
             cluster=self._cluster,
+            restores=self._books.restores,
         )
 
     async def begin(self) -> "asyncio.Task[None]":
@@ -251,7 +257,7 @@ class _Server:
         self._closing.callback(sweep_probes, mark_of(self._folder))
         notices = start_notices(self._settings, self._device.name, self.url)
         known = (self._catalogue, self._limits, self._device)
-        host = await open_host(self._settings, own, *known, notices, lambda: self._joining.hub_may_widen)
+        host = await open_host(self._settings, own, *known, notices, lambda: self._joined_hub.hub_may_widen)
         self._closing.push_async_callback(host.close)
         return host
 
@@ -265,10 +271,10 @@ class _Server:
             self._settings, self._launches, Workbench(sites, self._offers, local), self._closing
         )
         connect(host, self._switchboard)
-        self._closing.push_async_callback(self._joining.close)
-        self._joining.open(partial(far_line, host, own), host.look_at_state)
+        self._closing.push_async_callback(self._joined_hub.close)
+        self._joined_hub.open(partial(far_line, host, own), host.look_at_state)
         if (hub := read_hub_note(self._folder)) is not None:
-            self._joining.connect(hub.url, hub.token, may_widen=hub.may_widen)
+            self._joined_hub.connect(hub.url, hub.token, may_widen=hub.may_widen)
 
 
 def link_command(settings: Settings, program: str) -> str:
@@ -309,7 +315,7 @@ async def _folders(
         found = await switchboard.ask(device, ListFound(limit=KNOWN_FOLDERS), Actor("launch"))
     except BasculeError:  # its sessions are not there yet: what is known without them has to do
         return known
-    return [*known, *(one.cwd for one in found.sessions)]
+    return [*known, *(session.cwd for session in found.sessions)]
 
 
 async def _cluster(
@@ -321,7 +327,7 @@ async def _cluster(
     seen = await store.query(lambda connection: connection.execute(SEEN_FROM).fetchone()[0])
     url = node_url(settings.node_url, _url(settings, listening), seen or "127.0.0.1")
     choices = await SharedChoices.open(store)
-    return Cluster(store, books.grants, books.devices, books.answers, choices, url)
+    return Cluster(store, books.grants, books.devices, books.answers, books.restores, choices, url)
 
 
 async def _links(grants: GrantBook, folder: Path, url: str, public: str, *, alone: bool) -> str:

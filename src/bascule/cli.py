@@ -45,6 +45,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("agents", "doctor", "daemon"), "machine_arguments", "add_machine"),
     (("audit",), "record_arguments", "add_audit"),
     (("store",), "machine_arguments", "add_store"),
+    (("backup", "restore"), "machine_arguments", "add_backup"),
 )
 
 
@@ -98,9 +99,9 @@ def _tell(error: "BasculeError") -> int:
     from bascule.config import ConfigError
     from bascule.model.errors import InvalidInput, Refused
     from bascule.policy.redact import redact
-    from bascule.policy.visible import tame
+    from bascule.policy.visible import sanitize
 
-    print(tame(redact(error.message)), file=sys.stderr)
+    print(sanitize(redact(error.message)), file=sys.stderr)
     match error:
         case Unreachable():
             return exits.UNREACHABLE

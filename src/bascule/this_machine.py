@@ -16,8 +16,8 @@ from bascule.agents.probes import mark_of, sweep_probes
 from bascule.config.load import usual_data_folder
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
-from bascule.daemon.launching import Launcher, histories_of
-from bascule.daemon.start_notices import StartNotices
+from bascule.daemon.sessions.launching import Launcher, histories_of
+from bascule.daemon.starts.start_notices import StartNotices
 from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import AnyFrame
 from bascule.model.settings import Settings
@@ -28,7 +28,7 @@ from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from bascule.daemon.uplink import LineEnd, Send
+    from bascule.daemon.hub_lines.uplink import LineEnd, Send
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +112,6 @@ def connect(host: Host, switchboard: Switchboard) -> None:
 
 def far_line(host: Host, store: SqliteStore, send: "Send", close: Callable[[str], None]) -> "LineEnd":
     """The daemon's end of a connection to another machine's hub, imported when there is one."""
-    from bascule.daemon.far_line import FarLine  # noqa: PLC0415 - only machines that have joined a hub pay for it
+    from bascule.daemon.hub_lines.far_line import FarLine  # noqa: PLC0415 - only machines that have joined a hub pay for it
 
     return FarLine(host, store, host.tapes, send, close)

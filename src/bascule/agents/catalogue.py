@@ -48,7 +48,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, config_dir: str | Path) -> "Catalogue":
-        """Reads everything anew; raises `BadAgentFile` and changes nothing when a file is wrong."""
+        """Reads all files again; raises `BadAgentFile` and changes nothing when a file is wrong."""
         shipped = resources.files("bascule.agents")
         specs = [parse((shipped / name).read_bytes(), name) for name in SHIPPED]
         taken = {spec.name for spec in specs}

@@ -22,8 +22,9 @@ TERMINAL = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLORTERM": "truecolo
 _NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)
 _OURS = re.compile(r"BASCULE_|CLAUDECODE$", re.IGNORECASE)  # not even a person's own shell gets these
 
-# Modes in which nothing is asked any more. An agent may offer them; here they can't be chosen.
-_SKIPS = re.compile(r"bypass|yolo|skip|danger|full.?access|allow.?all|unrestricted", re.IGNORECASE)
+# Names of modes in which the agents we know plan, answer, ask, or begin; for one whose file lists none. What
+# others do (`autopilot`, `never`, a person's own) is not known, so a list of bad names would have gaps.
+_HARMLESS = frozenset({PLANNING, "ask", "approve", "manual", "default", "readonly", "chat", "build"})
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -80,16 +81,23 @@ def mode_name(spec: AgentSpec, mode: str | None, driver: DriverSpec) -> str | No
 
 def running_mode(spec: AgentSpec, wanted: str, driver: DriverSpec, offered: tuple[str, ...]) -> str:
     """What the agent calls a mode that is chosen while it runs: one of its file's; where that lists none, one
-    that it offered itself, unless it would skip all permissions."""
-    modes = spec.modes_of(driver) or {one: one for one in offered if not _SKIPS.search(one)}
+    that it offered itself and that is known to be harmless."""
+    listed = spec.modes_of(driver)
+    modes = listed or {one: one for one in offered if _is_harmless(one)}
     if wanted in modes:
         return modes[wanted]
+    more = "" if listed or wanted not in offered else " More can be listed in its agent file."
     if not modes:
-        raise InvalidInput(f"{spec.title} has no modes to choose from.", field="mode")
+        raise InvalidInput(f"{spec.title} has no modes to choose from.{more}", field="mode")
     raise InvalidInput(
-        f"{spec.title} can't be put in mode {wanted[:80]!r} here; choose one of: {', '.join(modes)}.",
+        f"{spec.title} can't be put in mode {wanted[:80]!r} here; choose one of: {', '.join(modes)}.{more}",
         field="mode",
     )
+
+
+def _is_harmless(mode: str) -> bool:
+    name = re.split(r"[#/]", mode)[-1]  # some are addresses
+    return re.sub(r"[ _-]", "", name).lower() in _HARMLESS
 
 
 def asks_in(spec: AgentSpec, driver: str | None, mode: str) -> bool:

@@ -52,7 +52,9 @@ def locate(
         if path is not None:
             return FoundProgram(_startable(spec, path, env))
     for place in places:
-        locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
+        locked = next(
+            (candidate for candidate in _candidates(place, env, deadline) if _is_file(candidate)), None
+        )
         if locked is not None:
             message = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
             raise AgentNotInstalled(
@@ -98,7 +100,9 @@ def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:
     if place == "{python}":
         return sys.executable
     candidates = _candidates(place, env, deadline)
-    return next((one for one in candidates if _is_file(one) and os.access(one, os.X_OK)), None)
+    return next(
+        (candidate for candidate in candidates if _is_file(candidate) and os.access(candidate, os.X_OK)), None
+    )
 
 
 def _candidates(place: str, env: Mapping[str, str], deadline: float) -> Iterator[str]:

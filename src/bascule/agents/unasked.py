@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from typing import Literal
 
 Unasked = Literal[
+    "reads",
+    "reads_anywhere",
+    "pictures",
+    "web_search",
     "mcp",
     "mcp_read_only",
     "subagents",
@@ -16,6 +20,10 @@ NOT_VERIFIED = "Not verified: nobody has tried yet whether this agent asks befor
 _RULES = "the project’s settings can let this agent run tools without asking."
 _PROGRAMS = "starts programs that the project’s settings name (MCP servers, hooks) without asking."
 _SENTENCES: dict[Unasked, str] = {
+    "reads": "This agent reads the project’s files without asking.",
+    "reads_anywhere": "This agent reads files inside and outside the project without asking.",
+    "pictures": "This agent looks at pictures inside and outside the project without asking.",
+    "web_search": "This agent searches the web without asking.",
     "mcp": "This agent runs MCP tools without asking.",
     "mcp_read_only": "This agent runs MCP tools that say they only read without asking.",
     "subagents": "This agent’s sub-agents run tools without asking.",

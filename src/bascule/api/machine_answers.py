@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from bascule.api.server_answers import Restored
 from bascule.api.view import View
 from bascule.link.machine import AgentInfo
 from bascule.link.starts import StartsState
@@ -75,6 +76,7 @@ class DaemonStatus(Struct, frozen=True):
     capabilities: Capabilities
     devices: list[DeviceStatus]
     storage_problem: str | None = None  # why nothing can be stored just now
+    restored: Restored | None = None  # for a month after it was noticed
 
 
 class DeviceList(View, frozen=True, kw_only=True):

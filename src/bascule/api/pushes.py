@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from bascule.api.machine_answers import DeviceStatus
 from bascule.api.request_answers import RequestView
-from bascule.api.server_answers import LimitsView
+from bascule.api.server_answers import LimitsView, Restored
 from bascule.api.session_answers import SessionView
 from bascule.api.view import View
 from bascule.link.machine import AgentState
@@ -126,6 +126,12 @@ class UnloggedChanged(View, frozen=True, kw_only=True, tag="unlogged:changed"):
     """Processes that run in no session."""
 
 
+class ServerRestored(View, frozen=True, kw_only=True, tag="server:restored"):
+    """A machine has noticed that this server's database is an older copy."""
+
+    restored: Restored | None
+
+
 class Problem(View, frozen=True, kw_only=True, tag="error", omit_defaults=True):
     """Something went wrong that nobody asked for; of one session, where it is named."""
 
@@ -156,6 +162,7 @@ ToEverybody = (  # who may see all sessions
     | ProjectRemoved
     | PromptsChanged
     | RulesChanged
+    | ServerRestored
     | UnloggedChanged
 )
 ToLists = DevicesChanged | RequestChanged | SessionArchived | SessionChanged | SessionCreated | SessionTitled

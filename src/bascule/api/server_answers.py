@@ -1,5 +1,7 @@
 """Answers of the API about this server: who you are to it, its settings, and prompts offered to it."""
 
+from msgspec import field
+
 from bascule.api.view import View
 from bascule.model.settings import Limits, TerminalSettings
 
@@ -9,6 +11,23 @@ class Waits(View, frozen=True, kw_only=True):
 
     permission: int
     question: int
+
+
+class SentAgain(View, frozen=True, kw_only=True):
+    """Rows that this server had of a machine's logs, and that the machine sent again."""
+
+    device: str
+    name: str
+    rows: int
+
+
+class Restored(View, frozen=True, kw_only=True):
+    """An older copy of the database was put in place: what was made since is gone, but for machines' logs."""
+
+    at: str  # when it was noticed
+    records: int = 0  # of the audit log, that are missing
+    backup_at: str | None = None  # when the backup was made, after `bascule restore`
+    machines: list[SentAgain] = field(default_factory=list[SentAgain])
 
 
 class Hello(View, frozen=True, kw_only=True):
@@ -26,6 +45,7 @@ class Hello(View, frozen=True, kw_only=True):
     boot: str  # names this run of the server
     epoch: str
     device: str = ""  # the machine this server runs on; empty when it has no sessions of its own
+    restored: Restored | None = None  # for a month after it was noticed
 
 
 class LimitsView(View, frozen=True, kw_only=True):

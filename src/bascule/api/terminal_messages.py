@@ -1,4 +1,4 @@
-"""What the hub says over a terminal's socket beside the bytes of the tape; each has its `type` as its tag."""
+"""The hub's messages over a terminal's socket, beside the tape's bytes; each has its `type` as its tag."""
 
 from typing import Literal
 

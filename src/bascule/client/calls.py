@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bascule.client.address import Address, Unreachable, local
-from bascule.client.connection import Connection
 from bascule.client.log_follower import LogFollower, decoded
+from bascule.client.server_connection import Connection
 from bascule.model.errors import BasculeError
 
 REPLY_SECONDS = 60

@@ -26,6 +26,7 @@ from bascule.client.prompts import ClientPrompts
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
+from bascule.link.listening import Listening
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
 from bascule.model.event_values import Decision
@@ -195,6 +196,10 @@ class Client(MachineCalls):
     async def follow_found(self, session_id: str) -> Followed:
         """Look at a found session's file now; tells whether it is open in a terminal."""
         return await self._read("session:follow", {"sessionId": session_id}, Followed)
+
+    async def listeners(self, session_id: str) -> Listening:
+        """Look once which TCP addresses its agent listens on."""
+        return await self._read("session:listeners", {"sessionId": session_id}, Listening)
 
     async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> EntriesPage:
         """A page of the transcript, the newest last, true as of `seq`: then follow `events` after it."""

@@ -10,8 +10,8 @@ import msgspec
 
 from bascule.api.session_answers import Subscribed
 from bascule.client.address import Unreachable
-from bascule.client.connection import Incoming, entries_of
 from bascule.client.event_stream import EventStream
+from bascule.client.server_connection import Incoming, entries_of
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError, InvalidInput
 

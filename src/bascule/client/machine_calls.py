@@ -1,4 +1,4 @@
-"""What the client asks about machines, and about who may use the server."""
+"""The client's calls about machines, starts from elsewhere, grants and the audit log."""
 
 from typing import Any
 

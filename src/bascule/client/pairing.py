@@ -13,7 +13,8 @@ import msgspec
 from bascule.api.bodies import PairingBody
 from bascule.api.machine_answers import PairingAsked, PairingState
 from bascule.client.address import Unreachable, is_local
-from bascule.client.connection import refusal_of
+from bascule.client.server_connection import refusal_of
+from bascule.link.uplink import check_encrypted
 from bascule.model.errors import InvalidInput, Refused
 
 SECONDS = 40.0  # for one answer; a poll waits up to 25
@@ -23,17 +24,13 @@ MAX_BYTES = 1024 * 1024
 A = TypeVar("A")
 
 
-def hub_url(text: str) -> str:
-    """A hub's address as its owner types it, checked: nothing secret may cross a network in the clear."""
+def hub_url(text: str, *, insecure: bool = False) -> str:
+    """A hub's address as its owner types it, checked."""
     parts = urlsplit(text if "://" in text else f"https://{text}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidInput(f"{text.partition('#')[0]!r} is no address; write one such as https://hub.example")
     url = f"{parts.scheme}://{parts.netloc}"
-    if parts.scheme == "http" and not is_local(url):
-        raise InvalidInput(
-            f"{url} is not encrypted, and this machine's token would cross the network readable. Use https, "
-            "or reach the hub by an ssh tunnel: ssh -L 3333:127.0.0.1:3333 HOST, then http://127.0.0.1:3333"
-        )
+    check_encrypted(url, insecure=insecure)
     return url
 
 

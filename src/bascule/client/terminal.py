@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from bascule.client.address import Address, Unreachable, is_local, socket_url
-from bascule.client.connection import HANDSHAKE_SECONDS, refusal_of, refused_at_the_door
+from bascule.client.server_connection import HANDSHAKE_SECONDS, refusal_of, refused_at_the_door
 from bascule.model.codec import encode
 from bascule.model.errors import Refused
 

@@ -93,7 +93,7 @@ class Visit:
             await asyncio.gather(following, leaving, typing, return_exceptions=True)
 
     async def _follow(self) -> int:
-        lost_at = time.monotonic()
+        lost_at, refused_at = time.monotonic(), 0.0
         while True:
             try:
                 line = await TerminalLine.open(
@@ -104,10 +104,14 @@ class Visit:
                     epoch=self._epoch,
                 )
             except (Unreachable, Refused) as error:
-                # A server that has just come back knows our key only once it has written the new one down.
-                known = self._run is not None or isinstance(error, Unreachable)
-                patience = PATIENCE if isinstance(error, Unreachable) else NEW_KEY_SECONDS
-                if not known or time.monotonic() - lost_at > patience:
+                now = time.monotonic()
+                if isinstance(error, Unreachable):
+                    refused_at, give_up = 0.0, now - lost_at > PATIENCE
+                else:
+                    # A server that has just come back may not have written its new key down yet.
+                    refused_at = refused_at or now
+                    give_up = self._run is None or now - refused_at > NEW_KEY_SECONDS
+                if give_up:
                     raise
                 await asyncio.sleep(PAUSE)
                 self._client.look_again()
@@ -116,7 +120,7 @@ class Visit:
                 ended = await self._show(line)
             if ended is not None:
                 return ended
-            lost_at = time.monotonic()
+            lost_at, refused_at = time.monotonic(), 0.0
 
     async def _show(self, line: TerminalLine) -> int | None:
         """Until the connection breaks (None) or the program ends (what to exit with)."""

@@ -125,7 +125,7 @@ def csv_row(entry: _Entry) -> list[str]:
     """A cell that a spreadsheet would take for a formula gets a quote before it."""
     record = entry.record
     fields = (getattr(record, name) for name in COLUMNS[2:])
-    cells = (str(entry.n), entry.at, *("" if one is None else flat(str(one)) for one in fields))
+    cells = (str(entry.n), entry.at, *("" if field is None else flat(str(field)) for field in fields))
     return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell for cell in cells]
 
 
@@ -147,7 +147,7 @@ async def verify(args: argparse.Namespace) -> int:
         print(f"ok: {verdict.count} records, each follows from the one before.")
         return exits.OK
     print(
-        f"The audit log does not hold after record {verdict.count}: {flat(verdict.problem or '')}.",
+        f"The audit log is broken after record {verdict.count}: {flat(verdict.problem or '')}.",
         file=sys.stderr,
     )
     print("Keep a copy of the state folder and compare it with a backup.", file=sys.stderr)

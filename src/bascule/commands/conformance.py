@@ -21,7 +21,7 @@ async def conformance(args: argparse.Namespace) -> int:
     terminal = Console()
     settings = load({"data_dir": args.data})
     async with trial(settings) as place:
-        found = next((one for one in await place.client.agents() if one.name == args.conformance), None)
+        found = next((agent for agent in await place.client.agents() if agent.name == args.conformance), None)
         if found is None or not found.available:
             terminal.line(_missing(args.conformance, found), "red")
             return exits.FAILED
@@ -67,7 +67,7 @@ def _missing(name: str, found: AgentInfo | None) -> str:
 
 def _summary(marks: Sequence[Mark]) -> str:
     if all(mark == "ok" for mark in marks):
-        return "All of it holds."
+        return "All checks passed."
     if "no" in marks:
-        return "Some of it does not hold: this agent is not safe to rely on where it says no."
-    return "Nothing is wrong, but a model had its own mind where it says `?`: try again."
+        return "Some checks failed: don't rely on this agent for what says no."
+    return "No check failed, but the model did not do what it was asked where it says `?`: try again."

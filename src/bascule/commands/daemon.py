@@ -122,7 +122,7 @@ def _as_json(device: Device, server: ServerFile | None, linked: UplinkStatus) ->
 async def join(args: argparse.Namespace) -> int:
     """The token is never an argument: other users of the machine could read it there."""
     settings = load({"data_dir": args.data})
-    url = hub_url(args.url)
+    url = hub_url(args.url, insecure=settings.insecure_hub)
     prepare(Path(settings.data_dir))
     may_widen = await hub_permission.chosen(args, settings, url)
     token = sys.stdin.readline().strip() if args.token_stdin else await _pair(settings, url)

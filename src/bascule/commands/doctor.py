@@ -24,7 +24,7 @@ from bascule.commands.doctor_line import Finding, Level
 from bascule.commands.doctor_log import log_findings
 from bascule.commands.request_prompt import flat
 from bascule.config import ConfigError, load
-from bascule.daemon.launching import Launcher
+from bascule.daemon.sessions.launching import Launcher
 from bascule.launch.errors import LaunchError
 from bascule.launch_setup import launches_of
 from bascule.link.machine import AgentInfo
@@ -153,7 +153,7 @@ async def _keeper(settings: Settings) -> tuple[Finding, list[str]]:
         why = str(error) or "no answer"
         return Finding("fail", f"keeper: does not answer ({why})", f"look at {folder / 'keeper.log'}"), []
     words = f"keeper: running (pid {hello.pid}, {hello.version}), {len(sessions)} agents kept"
-    return Finding("ok", words), [one.session for one in sessions]
+    return Finding("ok", words), [session.session for session in sessions]
 
 
 async def _server(settings: Settings) -> AsyncIterator[Finding]:
@@ -220,7 +220,7 @@ def _agent(agent: AgentInfo | AgentInfo) -> Iterator[Finding]:
     if agent.signed_in is not None:
         facts.append(f"signed in: {agent.signed_in}")
     advice = f"sign in with: {agent.login}" if agent.signed_in == "no" and agent.login else ""
-    yield Finding("warn" if advice else "ok", f"agent: {' '.join(one for one in facts if one)}", advice)
+    yield Finding("warn" if advice else "ok", f"agent: {' '.join(fact for fact in facts if fact)}", advice)
     for said in agent.unasked.get(agent.drivers[0], ()) if agent.drivers else ():
         yield Finding("warn", f"agent: {name}: {said}")
 
@@ -243,5 +243,5 @@ def _audit(settings: Settings) -> Finding:
     if verdict is None:
         return Finding("ok", "audit log: none yet")
     if verdict.ok:
-        return Finding("ok", f"audit log: {verdict.count} records hold")
+        return Finding("ok", f"audit log: {verdict.count} records verified")
     return Finding("fail", f"audit log: {verdict.problem}", "keep a copy of the state folder")

@@ -1,4 +1,4 @@
-"""What Bascule can do without, as lines of `bascule doctor`: each says what is missing and how to have it."""
+"""Optional parts, as lines of `bascule doctor`: each says what is missing and how to install it."""
 
 from collections.abc import Iterator, Mapping
 

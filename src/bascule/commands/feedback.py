@@ -47,7 +47,7 @@ def on(args: argparse.Namespace) -> int:
         after = settings.with_hooks(known, hooks)
     print(f"Into {flat(str(path))}, beside what stands there:\n{json.dumps({'hooks': hooks}, indent=2)}")
     if after == known:
-        print("They are there already; nothing was changed.")
+        print("Already there; nothing was changed.")
     elif args.dry_run:
         print("Nothing was changed.")
     else:

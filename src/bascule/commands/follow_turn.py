@@ -27,7 +27,7 @@ from bascule.model.events import (
     SessionFailed,
     TurnEnded,
 )
-from bascule.policy.visible import tame
+from bascule.policy.visible import sanitize
 
 # Refusals after which there is nothing left to answer; after any other the person is asked again.
 SETTLED_CODES = ("ALREADY_ANSWERED", "REQUEST_WITHDRAWN", "REQUEST_NOT_FOUND", "SESSION_ENDED", "FORBIDDEN")
@@ -81,7 +81,7 @@ class Conversation:
         self.detached = True
         print(
             f"Left running. Stop it with: {command_line('sessions', 'end', self._session_id)}\n"
-            f'Go on with: {command_line("run", "--resume", self._session_id)} "…"',
+            f'Continue with: {command_line("run", "--resume", self._session_id)} "…"',
             file=sys.stderr,
         )
 
@@ -89,7 +89,7 @@ class Conversation:
         try:
             await self._client.interrupt(self._session_id)
         except BasculeError as error:
-            print(tame(error.message), file=sys.stderr)
+            print(sanitize(error.message), file=sys.stderr)
 
     def _show(self, logged: Logged) -> None:
         if self._as_json:
@@ -175,7 +175,7 @@ class Conversation:
             try:
                 await self._answerer.ask(self._session_id, asked)
             except BasculeError as error:
-                self._terminal.say(f"{tame(error.message)}\n")
+                self._terminal.say(f"{sanitize(error.message)}\n")
                 if error.refusal().code not in SETTLED_CODES:
                     continue
             break

@@ -1,4 +1,4 @@
-"""Whether the hub may let agents here do more without asking: asked when joining, and changed later."""
+"""The permission of a hub to let agents here do more without asking: asked when joining, changed later."""
 
 import argparse
 import sys

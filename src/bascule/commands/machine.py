@@ -38,8 +38,8 @@ def signed_in(agent: AgentInfo) -> str:
 async def pause(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         outcome = await client.pause(args.paused, own_device(args))
-    for one in outcome.devices:
-        if one.message:
-            print(flat(one.message))
+    for device in outcome.devices:
+        if device.message:
+            print(flat(device.message))
     print("No new sessions start here." if args.paused else "New sessions may start again.")
     return exits.OK

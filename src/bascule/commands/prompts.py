@@ -53,7 +53,9 @@ async def export_files(args: argparse.Namespace) -> int:
 async def _named(client: Client, wanted: str) -> PromptView:
     """By its id, or by its title where only one has it."""
     prompts = await client.prompts.all()
-    found = [one for one in prompts if one.id == wanted] or [one for one in prompts if one.title == wanted]
+    found = [prompt for prompt in prompts if prompt.id == wanted] or [
+        prompt for prompt in prompts if prompt.title == wanted
+    ]
     if len(found) != 1:
         words = "There is no prompt" if not found else "Several prompts are called"
         raise InvalidInput(f"{words} {wanted!r}. `bascule prompts list` shows their ids.")

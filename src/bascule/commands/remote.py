@@ -46,7 +46,7 @@ async def _chosen_url(client: Client, args: argparse.Namespace) -> str:
     """The address by which that machine reaches this hub; empty when it will be a tunnel's."""
     if args.through_ssh:
         return ""
-    public = [one.url for one in await client.addresses() if one.kind == "public"]
+    public = [address.url for address in await client.addresses() if address.kind == "public"]
     url = args.hub_url or (public[0] if public else "")
     if url and not is_local(hub_url(url)):
         return hub_url(url)
@@ -74,7 +74,7 @@ class Installing:
         await far.ssh.run("exit 0")
         _step("read the PATH of its login shell")
         if not await far.user_path():
-            print("  it did not say it; agents are looked for on the PATH of a plain ssh command")
+            print("  it could not be read; agents are looked for on the PATH of a plain ssh command")
         _step("find Python 3.11 or newer")
         found = await far.look()
         print(f"  {found.words}: {flat(found.python)}")
@@ -100,7 +100,7 @@ class Installing:
             print(f"The end of its log was:\n{_indented(log)}", file=sys.stderr)
 
     async def _open_tunnel(self) -> str:
-        known = [one.port for one in await self._client.tunnels() if one.host == self._host]
+        known = [tunnel.port for tunnel in await self._client.tunnels() if tunnel.host == self._host]
         port = known[0] if known else int((await self._far.program("port"))["port"])
         _step(f"keep a tunnel open: port {port} there leads to this hub")
         if not known:
@@ -154,7 +154,7 @@ class Installing:
     async def _join(self, url: str) -> None:
         device, name = await _device(self._far)
         _step(f"let {flat(name)} in, as the machine {device} alone")
-        earlier = [one.id for one in await self._client.grants() if one.device == device]
+        earlier = [grant.id for grant in await self._client.grants() if grant.device == device]
         made = await self._client.create_device_grant(name[:100] or self._host, device)
         self._undo.append(("take back its grant", lambda: self._client.revoke_grant(made.grant.id)))
         self._undo.append(("leave this hub", lambda: self._far.bascule("daemon", "leave")))

@@ -70,9 +70,9 @@ def _show(tried: RuleTrial) -> int:
         print(f"{flat(run.words)}: would have answered {run.fits} of the last {run.looked} requests.")
         if run.differs:
             print(f"{run.differs} of them were answered differently then.")
-        for one in run.requests:
-            by = f" by {flat(one.by)}" if one.by else ""
-            print(f"  {flat(one.at)}  {flat(one.text)}  now {one.now}, then {one.then}{by}")
+        for request in run.requests:
+            by = f" by {flat(request.by)}" if request.by else ""
+            print(f"  {flat(request.at)}  {flat(request.text)}  now {request.now}, then {request.then}{by}")
     return exits.OK
 
 

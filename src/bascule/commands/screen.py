@@ -10,9 +10,9 @@ import sys
 from typing import TextIO
 
 from bascule.commands.console import COLOURS
-from bascule.policy.visible import json_visible, tame
+from bascule.policy.visible import json_visible, sanitize
 
-_ours = re.compile("(" + "|".join(re.escape(one) for one in sorted(COLOURS)) + ")")
+_ours = re.compile("(" + "|".join(re.escape(colour) for colour in sorted(COLOURS)) + ")")
 
 
 def guard_terminals() -> None:
@@ -37,7 +37,7 @@ class GuardedText(io.TextIOWrapper):
 
 def screened(text: str) -> str:
     parts = _ours.split(text)  # every second one is a colour of ours
-    return "".join(part if place % 2 else tame(part) for place, part in enumerate(parts))
+    return "".join(part if place % 2 else sanitize(part) for place, part in enumerate(parts))
 
 
 def print_json(body: bytes) -> None:

@@ -31,7 +31,7 @@ async def install(args: argparse.Namespace) -> int:
     server = await _answering(args, before.pid if before and (changed or args.restart) else None)
     if server is None:
         print(
-            f"The service was started, but no server answers. Look: {service.log_command()}", file=sys.stderr
+            f"The service was started, but no server answers. See: {service.log_command()}", file=sys.stderr
         )
         return exits.FAILED
     state = service.state()
@@ -65,7 +65,7 @@ def status(args: argparse.Namespace) -> int:
         how = "as the service" if state.running else "started by hand"
         print(f"Running at {server.url} (pid {server.pid}), {how}")
         return exits.OK
-    print("Not running." + (f" Look: {service.log_command()}" if state.installed else ""))
+    print("Not running." + (f" See: {service.log_command()}" if state.installed else ""))
     return exits.UNREACHABLE
 
 

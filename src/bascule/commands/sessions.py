@@ -10,6 +10,7 @@ from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer
 from bascule.commands.console import Console, Keyboard, Style
+from bascule.commands.listening import print_listeners
 from bascule.commands.request_prompt import elsewhere, flat, permission_text, question_text
 from bascule.commands.screen import print_json
 from bascule.commands.server_address import connected
@@ -44,13 +45,15 @@ def _print_sessions(sessions: list[SessionRecord]) -> None:
     terminal = Console()
     if not sessions:
         terminal.line('No sessions. Start one with: bascule run "your prompt"')
-    for one in sessions:
+    for session in sessions:
         waiting = (
-            terminal.style(f"  {one.open_requests} waiting for you", "yellow") if one.open_requests else ""
+            terminal.style(f"  {session.open_requests} waiting for you", "yellow")
+            if session.open_requests
+            else ""
         )
-        phase = terminal.style(f"{one.phase.value:<11}", _PHASE_STYLES.get(one.phase.value, "plain"))
-        facts = f"{one_line(one.agent, 16):<12}  {one_line(one.title, 60)}"
-        terminal.line(f"{flat(one.session_id)}  {phase}  {facts}{waiting}")
+        phase = terminal.style(f"{session.phase.value:<11}", _PHASE_STYLES.get(session.phase.value, "plain"))
+        facts = f"{one_line(session.agent, 16):<12}  {one_line(session.title, 60)}"
+        terminal.line(f"{flat(session.session_id)}  {phase}  {facts}{waiting}")
 
 
 async def show(args: argparse.Namespace) -> int:
@@ -59,12 +62,16 @@ async def show(args: argparse.Namespace) -> int:
         session = await client.session(args.session)
         terminal = Console()
         transcript = Transcript(terminal)
+        if args.follow:
+            await print_listeners(client, terminal, session)
         if session.seq == 0 and not args.follow:
             return exits.OK
         async for logged in client.events(args.session, on_resync=terminal.line):
             transcript.show(logged)
             if logged.seq >= session.seq and not args.follow:
                 break
+        if not args.follow:
+            await print_listeners(client, terminal, session)
         for request in await client.requests():
             if request.session_id == args.session:
                 _print_request(terminal, request)
@@ -82,9 +89,9 @@ async def kill_all(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         done = await client.kill_all()
     print(f"Stopped {done.ended} session{'' if done.ended == 1 else 's'}.")
-    for one in done.devices:
-        if one.message:
-            print(flat(one.message))
+    for device in done.devices:
+        if device.message:
+            print(flat(device.message))
     return exits.OK
 
 
@@ -105,7 +112,7 @@ async def answer(args: argparse.Namespace) -> int:
 
 def _named(requests: list[RequestView], session_id: str, name: str) -> RequestView | None:
     """The request of this id, or the only one whose id is shown like this."""
-    own = [one for one in requests if one.session_id == session_id]
+    own = [request for request in requests if request.session_id == session_id]
     exact = [one for one in own if one.request_id == name]
     shown = exact or [one for one in own if flat(one.request_id) == name]
     return shown[0] if len(shown) == 1 else None
@@ -144,7 +151,7 @@ async def _answer_by_words(client: Client, request: RequestView, args: argparse.
     asked = _asked(request)
     if isinstance(asked, QuestionAsked):
         if len(args.answer) != len(asked.questions):
-            print(f"Give --answer {len(asked.questions)} times, once a question.", file=sys.stderr)
+            print(f"Give --answer {len(asked.questions)} times, once per question.", file=sys.stderr)
             return exits.USAGE
         answers = {one.question: text for one, text in zip(asked.questions, args.answer, strict=True)}
         await client.answer_question(

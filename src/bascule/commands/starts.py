@@ -16,7 +16,7 @@ async def list_starts(args: argparse.Namespace) -> int:
     async with await Client.local(data_dir_of(args)) as client:
         found = await client.starts()
     terminal = Console()
-    waiting = [one for one in found.starts if one.state == "waiting"]
+    waiting = [start for start in found.starts if start.state == "waiting"]
     if found.blocked_until is not None:
         terminal.line(f"Starts from elsewhere are blocked until {_at(found.blocked_until)}.")
     if not waiting:

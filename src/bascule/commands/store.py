@@ -15,8 +15,10 @@ from bascule.notify.book import DENY_KEY
 from bascule.notify.book import FILE as NOTIFICATIONS
 from bascule.notify.keep import FolderKeep
 from bascule.notify.web_push import FILE as PUSH_KEY
+from bascule.store.heads import Heads
 from bascule.store.health import open_sound
 from bascule.store.lock import Lock
+from bascule.store.revoked_grants import RevokedGrants
 
 if TYPE_CHECKING:
     from bascule.store.postgres.copying import Kept
@@ -58,7 +60,8 @@ def _copy(path: Path, url: str) -> int:
         if problem is not None:
             raise problem
         try:
-            return copy_store(source, url, _kept(path.parent), Progress(Console(sys.stderr))).total
+            progress = Progress(Console(sys.stderr))
+            return copy_store(source, url, _kept(path), progress, time.time).total
         finally:
             source.close()
             lock.closed()
@@ -66,15 +69,17 @@ def _copy(path: Path, url: str) -> int:
         lock.release()
 
 
-def _kept(folder: Path) -> "Kept":
+def _kept(database: Path) -> "Kept":
     """What the hub has in files and all nodes share. Limits, tunnels and the clock of grants
     stay there: they are each node's own."""
     from bascule.store.postgres.copying import Kept
 
+    folder = database.parent
     files = FolderKeep(folder)
     hub = (files.read("device") or b"").decode().strip()
     kept = {name: files.read(name) for name in (NOTIFICATIONS, DENY_KEY, PUSH_KEY)}
-    return Kept(hub, {name: data for name, data in kept.items() if data is not None})
+    choices = {name: data for name, data in kept.items() if data is not None}
+    return Kept(hub, choices, RevokedGrants(folder, time.time()), Heads(database))
 
 
 def _database(args: argparse.Namespace) -> Path:

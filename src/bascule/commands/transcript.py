@@ -33,7 +33,7 @@ from bascule.model.events import (
     TurnEnded,
     Unrecognised,
 )
-from bascule.policy.visible import tame, visible
+from bascule.policy.visible import sanitize, visible
 
 # No line of any transcript, or no news to the person who runs the command: prompts, requests, reconnecting.
 NotShown = (
@@ -135,7 +135,7 @@ class Transcript:
         if event.entry_id != self._speaking:
             self._terminal.fresh_line()
             self._speaking = event.entry_id
-        self._terminal.write(tame(event.text), "dim" if event.kind == "thinking" else "plain")
+        self._terminal.write(sanitize(event.text), "dim" if event.kind == "thinking" else "plain")
 
     def _tool_changed(self, event: ToolChanged) -> None:
         for diff in event.diffs:

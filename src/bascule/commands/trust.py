@@ -40,7 +40,7 @@ async def list_grants(args: argparse.Namespace) -> int:
     terminal = Console()
     links, sites = _links(grants), _sites(grants)
     if not links:
-        terminal.line("Nobody has a link. Make one with: bascule trust generate NAME")
+        terminal.line("There are no links. Create one with: bascule trust generate NAME")
     for grant in links:
         where = f"  session {flat(grant.session_id)}" if grant.session_id else ""
         until = f"until {grant.expires_at}" if grant.expires_at else "forever"
@@ -55,11 +55,11 @@ async def list_grants(args: argparse.Namespace) -> int:
 
 
 def _sites(grants: list[GrantView]) -> list[GrantView]:
-    return [one for one in grants if one.role == "site"]
+    return [grant for grant in grants if grant.role == "site"]
 
 
 def _links(grants: list[GrantView]) -> list[GrantView]:
-    return [one for one in grants if one.role != "site"]
+    return [grant for grant in grants if grant.role != "site"]
 
 
 async def revoke(args: argparse.Namespace) -> int:
@@ -68,8 +68,8 @@ async def revoke(args: argparse.Namespace) -> int:
         return exits.OK
     async with await connected(args) as client:
         grants = await client.grants()
-        found = [one for one in grants if one.id == args.grant] or [
-            one for one in grants if one.name == args.grant
+        found = [grant for grant in grants if grant.id == args.grant] or [
+            grant for grant in grants if grant.name == args.grant
         ]
         if len(found) != 1:
             problem = "No link or site has" if not found else f"{len(found)} of them have"

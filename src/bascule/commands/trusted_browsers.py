@@ -12,7 +12,7 @@ from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import data_dir_of, device_in
-from bascule.daemon.trusted_browsers import BrowserBook, TrustedBrowser
+from bascule.daemon.starts.trusted_browsers import BrowserBook, TrustedBrowser
 from bascule.state_folder import prepare, read_hub_note
 
 GROUP = 5
@@ -50,17 +50,17 @@ def list_browsers(args: argparse.Namespace, terminal: Console) -> None:
     browsers = BrowserBook(Path(data_dir_of(args))).all()
     if browsers:
         terminal.line("Browsers whose signed starts this machine takes:")
-    for one in browsers:
-        over = "  expired" if one.expires_at <= time.time() else ""
-        until = time.strftime("%Y-%m-%d", time.localtime(one.expires_at))
-        terminal.line(f"{flat(one.id)}  {flat(one.name)}  until {until}{over}")
+    for browser in browsers:
+        over = "  expired" if browser.expires_at <= time.time() else ""
+        until = time.strftime("%Y-%m-%d", time.localtime(browser.expires_at))
+        terminal.line(f"{flat(browser.id)}  {flat(browser.name)}  until {until}{over}")
 
 
 def revoke(args: argparse.Namespace) -> bool:
     """By id, or by a name that only one browser has; False when none has it."""
     book = BrowserBook(Path(data_dir_of(args)))
     browsers = book.all()
-    found = [one for one in browsers if args.grant in (one.id, one.name)]
+    found = [browser for browser in browsers if args.grant in (browser.id, browser.name)]
     if len(found) != 1:
         return False
     book.revoke(found[0].id)

@@ -322,7 +322,7 @@ def _parse(name: str, text: str, field: FieldInfo) -> object:
 
 def _kind(field: FieldInfo) -> Any:
     """What its text is read as: a setting that may be left open (`bool | None`) is read as the other type."""
-    kinds = [one for one in get_args(field.type) if one is not NoneType]
+    kinds = [arg for arg in get_args(field.type) if arg is not NoneType]
     return kinds[0] if isinstance(field.type, UnionType) and len(kinds) == 1 else field.type
 
 
@@ -334,9 +334,9 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "starts": StartsSettings,
     "notify": NotifySettings,
 }
-FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
-    f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
-}
+FIELDS: dict[str, FieldInfo] = {
+    field.name: field for field in fields(Settings) if field.name not in TABLES
+} | {f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)}
 FILE_KEYS = frozenset(FIELDS) - {"config_dir"}
 # A table has no place in one variable, nor has an argument that may hold a comma.
 ONLY_IN_FILE = frozenset({"pass_on", "notify.command"})

@@ -10,21 +10,21 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from bascule import __version__
-from bascule.daemon.asks import WENT_AWAY, Asks
 from bascule.daemon.device import Device
-from bascule.daemon.far_spawns import FarSpawns
 from bascule.daemon.found.places import Place
 from bascule.daemon.handlers import Handler
-from bascule.daemon.host_line import HostLine
+from bascule.daemon.hub_lines.asks import WENT_AWAY, Asks
+from bascule.daemon.hub_lines.far_spawns import FarSpawns
+from bascule.daemon.hub_lines.host_line import HostLine
 from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.inputs import Inputs
-from bascule.daemon.launching import Launching
 from bascule.daemon.own_logs import OwnLogs
 from bascule.daemon.owner_check import OwnerCheck
 from bascule.daemon.parts import Calls, build_parts
 from bascule.daemon.processes.reconnecting import PAUSES
-from bascule.daemon.start_gate import HERE, Does
-from bascule.daemon.start_notices import StartNotices, silent_notices
+from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.starts.start_gate import HERE, Does
+from bascule.daemon.starts.start_notices import StartNotices, silent_notices
 from bascule.link.frames import (
     REMEMBERS_ANSWERS,
     AgentsChanged,
@@ -198,7 +198,7 @@ class Host:
     # This machine's state
 
     def _state(self, line: HostLine) -> DeviceState:
-        """What one hub is told: another machine's may do less than our own."""
+        """The state of this device for one hub; a hub on another machine may do less than our own."""
         owner_only = self._owner.refuses(far=line.far)
         return DeviceState(
             paused=self._machine.paused,

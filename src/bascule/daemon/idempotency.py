@@ -21,7 +21,7 @@ from bascule.store.protocols import DaemonStore
 
 AnyEnvelope = Envelope[Any]
 KEPT_SECONDS = 120.0  # no command has a deadline that is longer
-MOST_KEPT = 1024
+MAX_KEPT = 1024
 
 
 def body_sha256(command: Command[Any]) -> str:
@@ -108,7 +108,7 @@ class IdempotencyKeys:
         now = self._steady()
         self._kept.pop(key, None)
         self._kept[key] = _Kept(now + KEPT_SECONDS, sha, answer)
-        while len(self._kept) > MOST_KEPT or next(iter(self._kept.values())).until <= now:
+        while len(self._kept) > MAX_KEPT or next(iter(self._kept.values())).until <= now:
             del self._kept[next(iter(self._kept))]
 
     async def _do_first(

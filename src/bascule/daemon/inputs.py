@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
-from bascule.daemon.launching import Launching
-from bascule.daemon.start_notices import StartNotices
+from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.starts.start_notices import StartNotices
 from bascule.model.settings import Settings
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.limits import LimitsBook

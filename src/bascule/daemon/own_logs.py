@@ -110,11 +110,11 @@ class OwnLogs(DaemonStore):
         return self._store.listen(own)
 
     async def open_requests(self) -> list[RequestRecord]:
-        own = {one.session_id for one in await self.live_sessions()}
-        return [one for one in await self._store.open_requests() if one.session_id in own]
+        own = {session.session_id for session in await self.live_sessions()}
+        return [request for request in await self._store.open_requests() if request.session_id in own]
 
     def _own(self, records: list[SessionRecord]) -> list[SessionRecord]:
-        return [one for one in records if self.owns(one)]
+        return [record for record in records if self.owns(record)]
 
     # The same for every machine, or of a session that was looked up before
 

@@ -14,15 +14,16 @@ from bascule.daemon.inputs import Inputs
 from bascule.daemon.machine import Machine
 from bascule.daemon.own_logs import own_devices
 from bascule.daemon.repeated_audit import RepeatedAudit
-from bascule.daemon.resume_commands import ResumeCommands
 from bascule.daemon.rules import Rules
-from bascule.daemon.session_commands import SessionCommands
-from bascule.daemon.session_setup import SessionParts, session_parts
-from bascule.daemon.start_gate import Does, StartGate
-from bascule.daemon.start_memory import StartMemory
-from bascule.daemon.tapes import LocalTapes
+from bascule.daemon.sessions.listening import ListenerSearch
+from bascule.daemon.sessions.resume_commands import ResumeCommands
+from bascule.daemon.sessions.session_commands import SessionCommands
+from bascule.daemon.sessions.session_setup import SessionParts, session_parts
+from bascule.daemon.starts.start_gate import Does, StartGate
+from bascule.daemon.starts.start_memory import StartMemory
+from bascule.daemon.starts.trusted_browsers import SignatureCheck
+from bascule.daemon.terminals.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
-from bascule.daemon.trusted_browsers import SignatureCheck
 from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.link.frames import AnyFrame
 from bascule.model.commands import Actor
@@ -79,6 +80,7 @@ def build_parts(inputs: Inputs, calls: Calls, lock: asyncio.Lock) -> Parts:
     handlers = Handlers()
     for part in (machine, rules, comparing, found, sessions.unlogged, tapes, commands, gate, resuming):
         part.register(handlers)
+    ListenerSearch(store, live).register(handlers)
     _register_files(inputs, handlers)
     return Parts(sessions, tapes, found, machine, gate, repeated, handlers)
 

@@ -8,7 +8,7 @@ import msgspec
 from bascule.model.errors import BadDirectory, LimitReached
 
 FILE = "trusted.json"
-MOST = 1000
+MAX_FOLDERS = 1000
 
 
 class TrustedFolders:
@@ -32,8 +32,8 @@ class TrustedFolders:
             raise BadDirectory(f"{real} holds everything; trust the folder of one project.")
         kept = [one for one in self.all() if one != real]
         if trusted:
-            if len(kept) >= MOST:
-                raise LimitReached(f"{MOST} folders are trusted already; take some back first.")
+            if len(kept) >= MAX_FOLDERS:
+                raise LimitReached(f"{MAX_FOLDERS} folders are trusted already; take some back first.")
             kept.append(real)
         fresh = self._path.with_suffix(".new")
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -38,6 +38,7 @@ class Wire:
     def note(self, entry: Message) -> None:
         if self._ledger is not None:
             os.write(self._ledger, json.dumps(entry).encode() + b"\n")
+            os.fsync(self._ledger)
 
     def event(self, event: Message) -> None:
         self.send(

@@ -108,6 +108,7 @@ class Turn:
         self.wire.event({"type": "content_block_start", "index": index, "content_block": block})
 
     def _delta(self, index: int, kind: str, piece: str) -> None:
+        self.wire.note({"session": self.wire.session_id, "said": piece})  # before anybody can have read it
         # Built by hand: a flood is here to find out how fast others are, not this.
         self.wire.send_line(
             f'{{"type":"stream_event","event":{{"type":"content_block_delta","index":{index},'

@@ -17,7 +17,7 @@ from bascule.hub.door.tickets import Tickets
 from bascule.hub.live.device_news import tell_devices, tell_news
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
-from bascule.hub.notices import MachineWatch, build_notifier
+from bascule.hub.notifier_parts import MachineWatch, build_notifier
 from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
@@ -35,6 +35,7 @@ from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase, HubStore
 from bascule.store.replication import ReplicaStore
+from bascule.store.restores import RestoreBook
 
 if TYPE_CHECKING:
     from bascule.hub.nodes.cluster import Cluster
@@ -62,13 +63,14 @@ def build_app(
     tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
     cluster: "Cluster | None" = None,
+    restores: RestoreBook | None = None,
 ) -> HubApp:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
     feed = Feed(store)
     doors = Doorway(settings)
-    choices = None if cluster is None else cluster.choices
-    notifier = build_notifier(store, grants, settings, doors, clock, steady, choices)
+    shared = (None, None) if cluster is None else (cluster.choices, cluster.sent_notices)
+    notifier = build_notifier(store, grants, settings, doors, clock, steady, *shared)
     hub = Hub(
         store=store,
         grants=grants,
@@ -88,6 +90,7 @@ def build_app(
         limits=limits,
         doors=doors,
         notifier=notifier,
+        restores=restores or RestoreBook(store),
         page=page,
         steady=steady,
         launches=launches,

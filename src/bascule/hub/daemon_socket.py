@@ -5,8 +5,10 @@ import logging
 from collections.abc import Coroutine
 from functools import partial
 
+from bascule.api.pushes import ServerRestored
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
+from bascule.hub.api.restored import restored_view
 from bascule.hub.audit_inflow import AuditInflow
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
@@ -18,6 +20,7 @@ from bascule.link.frames import (
     AnyFrame,
     AuditOutput,
     DaemonConnected,
+    HubRestored,
     LineRefused,
     SessionDiverged,
     SessionForgotten,
@@ -119,6 +122,9 @@ class DaemonSocket:
             case AuditOutput():
                 if self._audit is not None:
                     self._audit.receive(frame)
+            case HubRestored(rows=rows):
+                if self._inflow is not None and rows > 0:
+                    self._spawn(self._restored(rows), f"restore noticed by {self._device}")
             case UnknownFrame() | UnknownAsk():
                 self._device_line.ignore(frame.type)
             case _ if isinstance(frame, FROM_TAPE):
@@ -161,6 +167,19 @@ class DaemonSocket:
         self._spawn(inflow.start(), f"resume {self._device}")
         self._audit = AuditInflow(self._store, self._device, self._send, self._device_line.end)
         self._spawn(self._audit.start(), f"resume the audit of {self._device}")
+
+    async def _restored(self, rows: int) -> None:
+        """It has more of its logs acknowledged than we hold: our database is an older copy."""
+        log.warning(
+            "%s sends %d rows again that this hub had: its database is an older copy", self._device, rows
+        )
+        try:
+            is_new = await self._hub.restores.sent_again(self._device, rows)
+        except StorageFailed as error:
+            log.warning("that is not in the audit log: %s", error.message)
+            is_new = True
+        if is_new:
+            self._hub.push(ServerRestored(restored=restored_view(self._hub)))
 
     def _watch_soon(self) -> None:
         """Sessions that people view are sent before the rest; several new viewers make one message."""

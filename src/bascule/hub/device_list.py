@@ -154,9 +154,10 @@ class DeviceList:
                 version=hello.version,
                 agents=encode(agents),
                 state=encode(hello.state),
-                forgotten=False,
             )
         )
+        if known.forgotten:
+            self.book.list_again(self._record(hello.device))
         return self._record(hello.device)
 
     def note_incompatible(self, hello: DaemonConnected) -> None:

@@ -42,7 +42,6 @@ RETRY_SECONDS = 0.25
 FETCH_SECONDS = 20.0
 CATCH_UP_SECONDS = 2.0  # that the answer to a command waits for the rows it wrote
 MAX_VIOLATIONS = 3  # then the line is closed
-MAX_NAMED = 100_000  # logs of which a device may say how far they reach
 PAGE = 1000  # heads in one `Resume`
 PRIORITY = 2  # as live rows: acknowledgements are small, and the device waits for them
 
@@ -87,7 +86,6 @@ class Inflow:
         self._heads: dict[str, int] = {}  # to be acknowledged
         self._rows = 0
         self._reached: dict[str, int] = {}  # rows of the logs that the device has now
-        self._named: dict[str, int] = {}
         self._waiting: defaultdict[str, list[tuple[int, asyncio.Future[None]]]] = defaultdict(list)
         self._fetching: defaultdict[str, list[asyncio.Future[int | None]]] = defaultdict(list)
         self._asked: set[str] = set()  # the device knows where these end; what does not follow is older
@@ -134,21 +132,15 @@ class Inflow:
             case SessionOutput():
                 self._take_in(frame)
             case SessionHead():
-                self._name(frame.session_id, frame.seq)
                 self._note_head(frame.session_id, frame.seq)
             case SessionDiverged():
                 self._set_aside(frame.session_id)
-                self._name(frame.session_id, frame.head)
             case SessionForgotten():
                 self._note_head(frame.session_id, None)
                 forgetting = self._store.forget_copy(self._device, frame.session_id)
                 forgetting.add_done_callback(partial(self._forgotten, frame.session_id))
 
     # What others ask ----------------------------------------------------------------------------------
-
-    def is_current(self, session_id: str) -> bool:
-        """Whether this hub has all rows of a log that its device has said there are."""
-        return session_id not in self._named
 
     async def waits_for(self, session_id: str, seq: int) -> None:
         """Return once this hub has the row. Raises `DeviceOffline` when the line goes first."""
@@ -200,12 +192,6 @@ class Inflow:
             if not promise.done():
                 promise.set_result(seq)
 
-    def _name(self, session_id: str, seq: int) -> None:
-        if seq > self._reached.get(session_id, 0):
-            self._named[session_id] = seq
-            if len(self._named) > MAX_NAMED:
-                self._end(f"The device named more than {MAX_NAMED} logs.")
-
     # Taking in ----------------------------------------------------------------------------------------
 
     def _take_in(self, frame: SessionOutput) -> None:
@@ -235,8 +221,6 @@ class Inflow:
 
     def _reach(self, session_id: str, head: int) -> None:
         self._reached[session_id] = head
-        if head >= self._named.get(session_id, 0):
-            self._named.pop(session_id, None)
         for seq, promise in self._waiting.get(session_id, ()):
             if seq <= head and not promise.done():
                 promise.set_result(None)
@@ -274,7 +258,6 @@ class Inflow:
         if error is not None:
             self._refused(session_id, error)
             return
-        self._named.pop(session_id, None)
         if done.result():
             self._reached.pop(session_id, None)
         else:  # kept, but the device has no such log: one that it begins with this id is another

@@ -13,6 +13,7 @@ from bascule.hub.api import (
     launch,
     limits,
     links,
+    listening,
     machine,
     notifications,
     pairing,
@@ -58,6 +59,7 @@ def operation_table() -> Table:
         *files.OPERATIONS,
         *cast.OPERATIONS,
         *git.OPERATIONS,
+        *listening.OPERATIONS,
     ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [

@@ -34,6 +34,7 @@ from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
+from bascule.store.restores import RestoreBook
 
 if TYPE_CHECKING:
     from bascule.hub.nodes.cluster import Cluster
@@ -61,6 +62,7 @@ class Hub:
     limits: LimitsBook
     doors: Doorway
     notifier: Notifier
+    restores: RestoreBook
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     cluster: "Cluster | None" = None  # None: this hub is one process

@@ -204,7 +204,7 @@ class Switchboard:
             raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
 
     async def replace(self, device: str, other: str, by: Actor) -> None:
-        """A machine that was installed anew is another device now. The sessions of the old one stay."""
+        """Let a reinstalled machine, whose id is new, replace the old one. The old one's sessions stay."""
         if device in self._lines or device == other:
             return
         for waiting in self._list.book.standing(device):
@@ -355,8 +355,8 @@ class Switchboard:
                 self._tell()
             case AgentStatus():
                 agents = tuple(
-                    replace(one, status=frame.status) if one.name == frame.agent else one
-                    for one in self._list.agents(device)
+                    replace(agent, status=frame.status) if agent.name == frame.agent else agent
+                    for agent in self._list.agents(device)
                 )
                 self._list.note_agents(device, agents, store=False)
                 self._news(device, frame)

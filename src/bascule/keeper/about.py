@@ -1,4 +1,4 @@
-"""What a process was started with, stored beside its output for later readers."""
+"""Stores a process's start parameters beside its output, for later readers."""
 
 import json
 import os

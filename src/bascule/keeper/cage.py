@@ -7,7 +7,7 @@ from bascule.keeper import landlock, system_calls
 from bascule.keeper.frames import Message
 from bascule.keeper.request_checks import Cage, bad, raw
 
-MOST_RULES = 4096
+MAX_RULES = 4096
 
 
 def cage_of(message: Message) -> Cage:
@@ -34,8 +34,8 @@ def enter(cage: Cage, *, terminal: bool) -> None:
 
 
 def _rules(value: Any) -> tuple[tuple[str, bytes], ...]:
-    if not _is_list(value) or len(value) > MOST_RULES:
-        raise bad(f"cage.rules must be a list of at most {MOST_RULES}")
+    if not _is_list(value) or len(value) > MAX_RULES:
+        raise bad(f"cage.rules must be a list of at most {MAX_RULES}")
     found: list[tuple[str, bytes]] = []
     for rule in value:
         if not _is_list(rule) or len(rule) != 2 or not isinstance(rule[0], str):

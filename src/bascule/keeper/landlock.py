@@ -101,7 +101,7 @@ def _add_path(ruleset: int, letters: str, path: bytes, handled: int) -> None:
 
 
 def _call(number: int, *arguments: int | bytes) -> int:
-    wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    wide = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     result = _libc.syscall(ctypes.c_long(number), *wide)
     if result < 0:
         number = ctypes.get_errno()

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from bascule.keeper.layout import TIMES
 
 PAIR = struct.Struct("<QQ")  # offset of the first byte, milliseconds since 1970
-MOST_PAIRS = 32 * 1024
+MAX_PAIRS = 32 * 1024
 _PAUSE_MS = 50
 
 
 class OutputTimes:
-    def __init__(self, folder: str, clock: Callable[[], float] = time.time, most: int = MOST_PAIRS) -> None:
+    def __init__(self, folder: str, clock: Callable[[], float] = time.time, most: int = MAX_PAIRS) -> None:
         self._path = os.path.join(folder, TIMES)
         self._clock = clock
         self._most = most

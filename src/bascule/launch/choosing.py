@@ -112,7 +112,7 @@ def _has_list(env: Mapping[str, str]) -> bool:
     data = (env.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
     folders += [f"{one}/xdg-terminal-exec" for one in data]
     desktops = [one.lower() for one in env.get("XDG_CURRENT_DESKTOP", "").split(":") if one.isalnum()]
-    names = [*(f"{one}-{LIST_NAME}" for one in desktops), LIST_NAME]
+    names = [*(f"{desktop}-{LIST_NAME}" for desktop in desktops), LIST_NAME]
     return any(Path(folder, name).is_file() for folder in folders if folder.startswith("/") for name in names)
 
 

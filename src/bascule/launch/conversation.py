@@ -1,4 +1,4 @@
-"""What goes on with a session in a terminal window, and the command a person can type for it."""
+"""Continues a session's conversation in a terminal window, and makes the command to type for it."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""How a prompt reaches the agent: as one argument, or typed as a bracketed paste. Pure."""
+"""Passes a prompt to an agent: as one argument, or typed as a bracketed paste. Pure."""
 
 import unicodedata
 

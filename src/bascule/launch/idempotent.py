@@ -43,7 +43,7 @@ class IdempotentLaunches:
         return await asyncio.shield(click.outcome)
 
     async def close(self) -> None:
-        running = [one.outcome for one in self._clicks.values() if not one.outcome.done()]
+        running = [click.outcome for click in self._clicks.values() if not click.outcome.done()]
         await asyncio.gather(*running, return_exceptions=True)
         await self.launches.close()
 

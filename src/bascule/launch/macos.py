@@ -1,4 +1,4 @@
-"""How a terminal is opened on macOS: by a .command file, by AppleScript arguments, or by `open --args`."""
+"""Opens a terminal on macOS: by a .command file, by AppleScript arguments, or by `open --args`."""
 
 import os
 import shlex

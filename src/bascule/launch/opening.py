@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bascule.launch import macos
 from bascule.launch.choosing import Ask, Terminal, choose
-from bascule.launch.desktop import session_environment
+from bascule.launch.desktop_session import session_environment
 from bascule.launch.errors import LaunchError
 from bascule.launch.plan import Plan, encode_plan, launcher_argv
 from bascule.launch.planning import Job

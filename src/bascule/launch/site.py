@@ -1,4 +1,4 @@
-"""What an origin says of its page: whether it is on this machine, and can be trusted for good. Pure."""
+"""Classifies a web page's origin: on this machine or not, and whether it can be trusted for good. Pure."""
 
 import re
 

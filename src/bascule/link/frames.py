@@ -9,6 +9,7 @@ from bascule.link.files import FilesCommand
 from bascule.link.found import FoundCommand
 from bascule.link.frame import Frame, Whole
 from bascule.link.git import GitCommand
+from bascule.link.listening import ListeningCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
 from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
@@ -146,6 +147,12 @@ class AuditOutput(Frame, frozen=True):
     anew: bool = False
 
 
+class HubRestored(Frame, frozen=True):
+    """The hub had acknowledged so many rows more than it says to have now: they are sent again."""
+
+    rows: Whole
+
+
 class DeviceStateChanged(Frame, frozen=True, tag="device_state"):
     state: DeviceState
 
@@ -253,6 +260,7 @@ DeviceCommand = (
     | MachineCommand
     | FilesCommand
     | GitCommand
+    | ListeningCommand
     | FoundCommand
     | RulesCommand
     | ComparisonCommand
@@ -304,6 +312,7 @@ UpFrame = (
     | SessionDiverged
     | SessionForgotten
     | AuditOutput
+    | HubRestored
     | AgentsChanged
     | AgentStatus
     | AgentProblem

@@ -1,7 +1,7 @@
-"""How long a daemon waits before it connects to its hub again."""
+"""Backoff: how long a daemon waits before it connects to its hub again."""
 
 FIRST = 1.0  # seconds; doubled with each attempt
-MOST = 30.0
+MAX_SECONDS = 30.0
 HELD = 30.0  # seconds that a connection must have held before a loss of it begins from the lowest step
 AT_ONCE_EVERY = 30.0  # seconds in which one loss of a shorter connection is followed by an attempt at once
 SLOW = 300.0  # after 401 or 403: a person has to do something
@@ -22,13 +22,13 @@ class Ladder:
     def delay(self, now: float, random: float) -> float:
         """Seconds until the next attempt; `random` is in [0, 1). Each call is one step up the ladder."""
         at_once, self._at_once = self._at_once, False
-        ceiling = 0.0 if self._step == 0 else min(MOST, FIRST * 2 ** (self._step - 1))
+        ceiling = 0.0 if self._step == 0 else min(MAX_SECONDS, FIRST * 2 ** (self._step - 1))
         self._step = min(self._step + 1, 32)
         wanted = 0.0 if at_once else random * ceiling
         until = max(self._not_before, self._slow_until)
         if until <= now + wanted:
             return wanted
-        return until - now + random * min(until - now, MOST) / 2  # later, never sooner
+        return until - now + random * min(until - now, MAX_SECONDS) / 2  # later, never sooner
 
     def lost(self, now: float, held: float) -> None:
         """A connection ended that the hub had welcomed, after `held` seconds.

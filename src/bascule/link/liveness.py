@@ -1,4 +1,4 @@
-"""Whether the far side of a connection is still there, and how far its clock is from ours."""
+"""Liveness of a connection's far side, and the offset of its clock."""
 
 from collections import deque
 from typing import Literal
@@ -8,6 +8,8 @@ from msgspec import Struct
 PING_AFTER = 10.0  # seconds of silence
 STALE_AFTER = 15.0
 DEAD_AFTER = 30.0
+DOUBT_SECONDS = 5.0  # to answer a ping when the line may well lead nowhere
+LATE_AFTER = STALE_AFTER - PING_AFTER  # the shortest time between two of these
 SAMPLES = 8  # of the clock's offset
 
 State = Literal["alive", "stale", "dead"]
@@ -26,7 +28,8 @@ class Liveness:
 
     A look that comes too late by more than the time it was to wait shows that this machine slept or stood
     still: what the far side sent meanwhile is not read yet. Then, once in each silence, a ping goes out first
-    and has a whole round to be answered.
+    and has a whole round to be answered. After a look that came a moment too early, as timers of whole
+    milliseconds do, the time to wait is next to nothing: a few seconds are never too late.
     """
 
     def __init__(self, now: float) -> None:
@@ -36,19 +39,20 @@ class Liveness:
         self._due = now + PING_AFTER
         self._pinged = 0  # times in this silence
         self._granted = False
+        self._doubted = False
         self._count = 0
 
     def heard(self, now: float) -> None:
         self._heard = self._since = now
         self._pinged = 0
-        self._granted = False
+        self._granted = self._doubted = False
 
     def silence(self, now: float) -> float:
         """Seconds, in words for a person."""
         return now - self._heard
 
     def look(self, now: float) -> Look:
-        is_late = now - self._due > self._due - self._looked
+        is_late = now - self._due > max(self._due - self._looked, LATE_AFTER)
         if is_late and not self._granted and self._is_past(now, PING_AFTER):
             self._granted = True
             self._since = now - PING_AFTER
@@ -61,6 +65,16 @@ class Liveness:
             ping = self._count
         self._looked, self._due = now, self._next_look(now)
         return Look(state, ping, self._due)
+
+    def doubt(self, now: float) -> int:
+        """This machine woke up or its network changed. Gives the number of a ping to send now, which must be
+        answered soon; only the first one in a silence puts off its end."""
+        if not self._doubted:
+            self._since = now - (DEAD_AFTER - DOUBT_SECONDS)
+        self._doubted = self._granted = True  # it is asked: a late look is no reason to ask once more
+        self._pinged = int(DEAD_AFTER / PING_AFTER)
+        self._count += 1
+        return self._count
 
     def _must_ask(self) -> bool:
         return self._granted and self._pinged == 0

@@ -15,14 +15,14 @@ SHARE = 1.5  # of the shortest round trip: how long one may take beside what is 
 SLACK = 0.02  # seconds, beyond that share
 FIRST_WINDOW = 64 * 1024
 LEAST_WINDOW = 512
-MOST_WINDOW = 4 * 1024 * 1024
+MAX_WINDOW = 4 * 1024 * 1024
 LEAST_PART = 512
 PINGS = 8  # in a window
 RATES = 16  # of which the highest counts
 MEASURE_SECONDS = 10.0  # after which a busy line is left empty once, to see how short its round trip is now
 SLOW_RATE = 2 * 1024 * 1024  # bytes a second; on a slower line a window can be felt
 QUIET_SECONDS = 0.5  # after a key on a slow line that is busy
-MOST_QUIET_SECONDS = 2.0  # of every two and a half, while somebody types
+MAX_QUIET_SECONDS = 2.0  # of every two and a half, while somebody types
 BUSY_SECONDS = 1.0  # for so long a line counts as busy after its window was full
 NEVER = float("-inf")
 NUMBERS = 2**40  # pings beyond it are ours; those below ask whether anybody is there
@@ -58,7 +58,7 @@ class Pace:
         self._emptying = True  # until nothing is under way, and a ping measures the line alone
 
     def _resize(self, window: int) -> None:
-        self.window = min(max(window, LEAST_WINDOW), MOST_WINDOW)
+        self.window = min(max(window, LEAST_WINDOW), MAX_WINDOW)
         self.part = max(LEAST_PART, self.window // 4)  # bytes of a message that is sent whole
         self._most_before = max(self.window - self.part, LEAST_WINDOW // 2)  # bytes, and one more part may go
         self._between_pings = self.window // PINGS
@@ -79,7 +79,7 @@ class Pace:
     def typed(self) -> None:
         """Somebody types in a terminal, and waits for the echo."""
         now = self._steady()
-        if now >= self._quiet_since + MOST_QUIET_SECONDS + QUIET_SECONDS:
+        if now >= self._quiet_since + MAX_QUIET_SECONDS + QUIET_SECONDS:
             self._quiet_since = now
         self._quiet_until = now + QUIET_SECONDS
 
@@ -88,7 +88,7 @@ class Pace:
         """Seconds until other things than terminals' are sent again; None when they are."""
         if self._quiet_since == NEVER:
             return None
-        left = min(self._quiet_until, self._quiet_since + MOST_QUIET_SECONDS) - self._steady()
+        left = min(self._quiet_until, self._quiet_since + MAX_QUIET_SECONDS) - self._steady()
         is_busy = self._busy_at >= self._quiet_since - BUSY_SECONDS
         is_slow = max(self._rates, default=SLOW_RATE) < SLOW_RATE
         return left if left > 0 and is_busy and is_slow else None

@@ -1,4 +1,4 @@
-"""What waits to be sent on a line: queues by priority; large messages leave in parts."""
+"""Send queues of a line, by priority; large messages leave in parts."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The interface to a device's terminal, as the hub uses it: read output, type, resize.
 
-The device may be this machine (`daemon/tapes.py` reads the spool) or one behind a link, which would offer the
-same two protocols. The viewer can't tell the difference.
+The device may be this machine (`daemon/terminals/tapes.py` reads the spool) or one behind a link, which
+offers the same two protocols. The viewer can't tell the difference.
 """
 
 from collections.abc import Callable

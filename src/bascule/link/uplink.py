@@ -1,8 +1,12 @@
 """The connection of this machine to a hub: its state, and how a person joins or leaves."""
 
 from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 from msgspec import Struct
+
+from bascule.model.errors import InvalidInput
+from bascule.model.loopback import is_loopback
 
 UplinkState = Literal["none", "connecting", "connected", "refused", "unreachable"]
 
@@ -17,6 +21,17 @@ class UplinkStatus(Struct, frozen=True, rename="camel", omit_defaults=False):
     heard_at: float | None = None  # when the hub last said something
     message: str = ""
     may_widen: bool = False  # it may let agents here do more without asking
+
+
+def check_encrypted(url: str, *, insecure: bool = False) -> None:
+    """Nothing secret may cross a network in the clear, unless the machine's owner has said so."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not insecure and not is_loopback(parts.hostname or ""):
+        raise InvalidInput(
+            f"{url} is not encrypted, and this machine's token would cross the network readable. Use https, "
+            "or reach the hub by an ssh tunnel: ssh -L 3333:127.0.0.1:3333 HOST, then http://127.0.0.1:3333. "
+            "On a network that encrypts by itself, put `insecure_hub = true` into this machine's config.toml."
+        )
 
 
 class UplinkControl(Protocol):

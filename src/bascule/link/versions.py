@@ -1,4 +1,4 @@
-"""Which version of the link two sides speak, and which of them must be updated when there is none."""
+"""Negotiates the link's version between two sides, or says which of them must be updated."""
 
 from bascule.link.frames import LineRefused, Versions
 

@@ -82,7 +82,7 @@ class _Typed(Struct):
 
 def _as_text(frames: tuple[type[Struct], ...]) -> Any:
     """The union of those that travel as JSON."""
-    return Union[tuple(AskOnWire if one is Ask else one for one in frames if one is not TapePiece)]  # noqa: UP007
+    return Union[tuple(AskOnWire if frame is Ask else frame for frame in frames if frame is not TapePiece)]  # noqa: UP007
 
 
 _encoder = msgspec.json.Encoder()

@@ -60,7 +60,7 @@ def _read_as(command: type[AnyCommand]) -> type[AnyCommand]:
     return cast("type[AnyCommand]", twin)
 
 
-COMMANDS: dict[str, type[AnyCommand]] = {word(one): one for one in get_args(DeviceCommand)}
+COMMANDS: dict[str, type[AnyCommand]] = {word(arg): arg for arg in get_args(DeviceCommand)}
 _decoders = {name: msgspec.json.Decoder(_read_as(command)) for name, command in COMMANDS.items()}
 _type = msgspec.json.Decoder(_Typed)
 _encoder = msgspec.json.Encoder()

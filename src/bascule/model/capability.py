@@ -18,7 +18,3 @@ def is_above(level: Capability, ceiling: Capability) -> bool:
 
 def lower(one: Capability, other: Capability) -> Capability:
     return other if is_above(one, other) else one
-
-
-def up_to(ceiling: Capability) -> tuple[Capability, ...]:
-    return LEVELS[: LEVELS.index(ceiling) + 1]

@@ -74,7 +74,9 @@ def decode_leniently(data: bytes) -> Logged:
 def vocabulary() -> str:
     """Names the events that this version knows: another version's name differs when its events do."""
     structs: list[Any] = [*get_args(AnyEvent), *filter(_is_struct, vars(event_values).values())]
-    described = [f"{one.__name__} {[(each.name, each.type) for each in fields(one)]}" for one in structs]
+    described = [
+        f"{struct.__name__} {[(each.name, each.type) for each in fields(struct)]}" for struct in structs
+    ]
     return sha256("\n".join(sorted(described)).encode()).hexdigest()[:16]
 
 

@@ -15,7 +15,7 @@ from bascule.model.errors import InvalidInput
 
 Attributes = dict[str, Any]
 
-_NO_DOCUMENT = 'This is no Quill document: {"ops": [...]} or its list of ops is wanted.'
+_NO_DOCUMENT = 'This is not a Quill document. It must be {"ops": [...]}, or the list of ops alone.'
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,40}")
 _TICKS = re.compile(r"`+")
 _BRACKETS = re.compile(r"[\[\]]")
@@ -87,7 +87,7 @@ def _inserts(delta: object) -> Iterator[tuple[object, Attributes]]:
         op = cast(Attributes, one) if isinstance(one, dict) else {}
         found = op.get("insert")
         if not isinstance(found, str | dict):
-            message = f"This is no Quill document: op {number} is not an insert."
+            message = f"This is not a Quill document: op {number} is not an insert."
             raise InvalidInput(message)
         attributes = op.get("attributes")
         yield found, cast(Attributes, attributes) if isinstance(attributes, dict) else {}
@@ -185,7 +185,7 @@ class _ListNumbers:
     def item(self, line: _Line) -> str:
         depth = line.indent
         self._counts = {at: count for at, count in self._counts.items() if at <= depth}
-        self._parents = [one for one in self._parents if one[0] < depth]
+        self._parents = [parent for parent in self._parents if parent[0] < depth]
         marker = "- "
         if line.value == "ordered":
             self._counts[depth] = self._counts.get(depth, 0) + 1

@@ -1,4 +1,4 @@
-"""Whether a process id is in use."""
+"""Checks whether a process id is in use."""
 
 import os
 

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from msgspec import Raw, Struct, structs
+from msgspec import Raw, Struct
 
 from bascule.model.capability import Capability
 from bascule.model.events import (
@@ -97,10 +97,6 @@ class SessionRecord(Struct, omit_defaults=True):
     pull_request: str | None = None  # the newest one a command of its own ended by naming
     # Begun outside Bascule and read from the agent's own files, until it is continued here.
     found: bool = False
-
-    def same_but_for_seq(self, other: "SessionRecord") -> bool:
-        """Whether nothing differs but how far the log has grown, and when."""
-        return structs.replace(self, seq=other.seq, updated_at=other.updated_at) == other
 
 
 class Pending(Struct):

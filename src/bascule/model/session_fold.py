@@ -5,7 +5,7 @@ A session's ledger and the store's writer fold the same log with it, so they can
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from typing import get_args
+from typing import assert_never, cast, get_args
 
 from msgspec import structs
 
@@ -97,18 +97,17 @@ FoldedElsewhere = (
     | AnswerDelivered
     | RuleAdded
 )
-CHANGES_PENDING: frozenset[type[AnyEvent]] = frozenset(
-    {
-        PromptQueued,
-        PromptSent,
-        PromptWithdrawn,
-        PromptEdited,
-        PromptsReordered,
-        QueueHeld,
-        QueueReleased,
-        RuleAdded,
-    }
+ChangesPending = (
+    PromptQueued
+    | PromptSent
+    | PromptWithdrawn
+    | PromptEdited
+    | PromptsReordered
+    | QueueHeld
+    | QueueReleased
+    | RuleAdded
 )
+CHANGES_PENDING: frozenset[type[AnyEvent]] = frozenset(get_args(ChangesPending))
 CHANGES_REQUESTS: frozenset[type[AnyEvent]] = frozenset(
     {
         PermissionRequested,
@@ -160,7 +159,7 @@ class SessionFold:
         _advance_record(record, logged.at, event)
         count_working_time(record, logged.at)
         if kind in CHANGES_PENDING:
-            _advance_pending(self.pending, event)
+            _advance_pending(self.pending, cast(ChangesPending, event))
             record.queued = len(self.pending.queue)
             record.held = sum(one.held for one in self.pending.queue)
         return self._advance_requests(event, logged) if kind in CHANGES_REQUESTS else ()
@@ -313,7 +312,7 @@ def _count_work(record: SessionRecord, done: ToolChanged) -> None:
             record.pull_request = last
 
 
-def _advance_pending(pending: Pending, event: AnyEvent) -> None:
+def _advance_pending(pending: Pending, event: ChangesPending) -> None:
     queue = pending.queue
     match event:
         case PromptQueued():
@@ -337,4 +336,4 @@ def _advance_pending(pending: Pending, event: AnyEvent) -> None:
         case RuleAdded():
             pending.rules.append(event)
         case _:
-            pass
+            assert_never(event)

@@ -186,6 +186,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """TLS private key file; needs `tls_cert`."""
     insecure_bind: bool = False
     """Allow listening on a non-loopback address without TLS."""
+    insecure_hub: bool = False
+    """Allow this machine to join a hub on another host at an `http` address: its token crosses the network
+    readable. For networks that encrypt by themselves."""
     public_url: str = ""
     """Address by which browsers and machines reach this server through a proxy or tunnel, such as
     `https://bascule.example`; links are made with it, and its host and origin are accepted."""

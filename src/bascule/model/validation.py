@@ -91,7 +91,7 @@ def _at(value: object, steps: list[str], limit: int) -> object:
             inner = cast("dict[str, object]", value).values() if isinstance(value, dict) else ()
             rest = steps[place + 1 :]
             ends = [_at(one, rest, limit) for one in inner]
-            return next((one for one in ends if isinstance(one, str) and len(one) > limit), None)
+            return next((end for end in ends if isinstance(end, str) and len(end) > limit), None)
         try:
             value = cast(Any, value)[int(step) if isinstance(value, list) else step]
         except (KeyError, IndexError, TypeError, ValueError):

@@ -60,7 +60,7 @@ class NotifyBook:
         self.changed()
 
     def channels(self) -> list[Channel]:
-        kept = {one.id: one for one in self.now.channels}
+        kept = {channel.id: channel for channel in self.now.channels}
         if self._has_command:
             made = Channel(id=COMMAND_ID, type="command", name="Command")
             kept.setdefault(COMMAND_ID, made)
@@ -70,9 +70,9 @@ class NotifyBook:
         return list(kept.values())
 
     def find(self, channel_id: str) -> Channel:
-        for one in self.channels():
-            if one.id == channel_id:
-                return one
+        for channel in self.channels():
+            if channel.id == channel_id:
+                return channel
         raise ChannelNotFound("There is no such channel; it may have been removed meanwhile.")
 
     def set_options(self, quiet: QuietHours, finished_minutes: int) -> None:
@@ -89,12 +89,16 @@ class NotifyBook:
 
     def remove_of_grant(self, grant_id: str) -> list[Channel]:
         """A browser that is no longer trusted gets no more notices."""
-        gone = [one for one in self.now.channels if one.type == "push" and one.grant_id == grant_id]
+        gone = [
+            channel
+            for channel in self.now.channels
+            if channel.type == "push" and channel.grant_id == grant_id
+        ]
         self._keep_if(lambda one: one not in gone)
         return gone
 
     def _keep_if(self, keep: Callable[[Channel], bool]) -> None:
-        kept = tuple(one for one in self.now.channels if keep(one))
+        kept = tuple(channel for channel in self.now.channels if keep(channel))
         if len(kept) < len(self.now.channels):
             self._write(replace(self.now, channels=kept))
 

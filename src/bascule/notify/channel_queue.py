@@ -1,4 +1,4 @@
-"""What one channel still has to send, when it tries again, and how it has fared. Pure: the time comes in."""
+"""One notification channel's queue, retry times and health. Pure: the time comes in."""
 
 from collections.abc import Sequence
 

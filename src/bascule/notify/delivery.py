@@ -109,8 +109,8 @@ def is_push_service(endpoint: str, hosts: tuple[str, ...]) -> bool:
     name = (parts.hostname or "").lower()
     if parts.username or parts.password or not endpoint.isascii():
         return False
-    if parts.netloc.lower() in (one for one in hosts if ":" in one):
+    if parts.netloc.lower() in (host for host in hosts if ":" in host):
         return parts.scheme in ("https", "http")
     if parts.scheme != "https" or parts.port not in (None, 443):
         return False
-    return any(name == one or (one.startswith("*.") and name.endswith(one[1:])) for one in hosts)
+    return any(name == host or (host.startswith("*.") and name.endswith(host[1:])) for host in hosts)

@@ -43,7 +43,7 @@ async def show(
 
 
 def forget() -> None:
-    """The next notification connects to the desktop anew."""
+    """Disconnect; the next notification connects again."""
     global _notifier
     # The package has no way to end its connection, which would report the end of the desktop as an error.
     bus = getattr(getattr(_notifier, "_backend", None), "bus", None)

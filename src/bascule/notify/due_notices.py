@@ -64,7 +64,7 @@ class Decider:
 
     def seed(self, open_requests: Iterable[RequestRecord], guards: Iterable[Key] = ()) -> None:
         """These are open at the start; the nodes know which of them were told (`untold`)."""
-        self._known = {(one.session_id, one.request_id) for one in open_requests}
+        self._known = {(request.session_id, request.request_id) for request in open_requests}
         self._guards = dict(guards)
         self._known |= set(self._guards.items())
 
@@ -73,7 +73,7 @@ class Decider:
         self._waiting.pop(key, None)
         (self._many if tag == MANY_TAG else self._sent)[key] = notice
         if notice.kind == "limit":
-            self._guards.setdefault(*key)
+            self._guards[key[0]] = key[1]  # if it asks something else by now, that one is over
 
     def shown(self) -> list[Notice]:
         """The notices of what is still open."""
@@ -110,7 +110,7 @@ class Decider:
         return [] if looking or quiet else soon
 
     def ready(self, *, looking: bool, quiet: bool) -> list[Key]:
-        """Requests to tell people now, by `told`. Those that are held back stay."""
+        """Requests to tell people now, by `claimed`. Those that are held back stay."""
         now = self._now()
         ready = [key for key, waiting in self._waiting.items() if waiting.due <= now]
         if looking or quiet:
@@ -123,7 +123,7 @@ class Decider:
         if key in self._waiting:
             self._waiting[key].due = self._now() + LOOK_AGAIN
 
-    def told(self, key: Key) -> list[Notice]:
+    def claimed(self, key: Key) -> list[Notice]:
         """The notice of a request that is ready; none when it was answered meanwhile."""
         waiting = self._waiting.pop(key, None)
         return [] if waiting is None else self._tell(key, waiting.notice)
@@ -144,12 +144,12 @@ class Decider:
     def _asked(self, committed: Committed, grace: float) -> list[Notice]:
         settled: list[Notice] = []
         record = committed.record
-        for one in committed.requests:
-            key = (one.session_id, one.request_id)
-            if one.state != "open":
-                settled += self._over(key, request_outcome(one))
+        for request in committed.requests:
+            key = (request.session_id, request.request_id)
+            if request.state != "open":
+                settled += self._over(key, request_outcome(request))
             elif self._is_new(key):
-                self._wait(key, request_notice(record, one, self._stamp()), grace)
+                self._wait(key, request_notice(record, request, self._stamp()), grace)
         return settled + self._guard(committed, grace)
 
     def _guard(self, committed: Committed, grace: float) -> list[Notice]:

@@ -1,4 +1,4 @@
-"""Where choices about notifications and their keys are kept: a folder, or what the nodes of a hub share."""
+"""Storage of notification settings and keys: a folder, or the database that a hub's nodes share."""
 
 import os
 from pathlib import Path

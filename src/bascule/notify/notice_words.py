@@ -132,7 +132,7 @@ def asked_words(request: RequestRecord) -> str:
     asked = cast("dict[str, Any]", msgspec.json.decode(request.asked))
     if request.kind == "question":
         questions = cast("list[dict[str, Any]]", asked.get("questions", []))
-        return " ".join(str(one.get("question", "")) for one in questions)
+        return " ".join(str(question.get("question", "")) for question in questions)
     return tool_words(str(asked.get("tool", "")), str(asked.get("title") or ""), asked.get("input"))
 
 

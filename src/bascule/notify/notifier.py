@@ -15,7 +15,7 @@ from bascule.notify.delivery import Sender
 from bascule.notify.due_notices import Decider, Key
 from bascule.notify.notice import Notice
 from bascule.notify.page_activity import AtThePage
-from bascule.notify.sent_before import open_guards, resume
+from bascule.notify.sent_before import open_guards, open_keys, resume
 from bascule.store.base import Committed
 from bascule.store.protocols import HubStore
 from bascule.store.sent_notices import SentBook
@@ -29,7 +29,7 @@ Claim = Callable[[str, str], Awaitable[bool]]  # whether this node is the one to
 class Notifier:
     """`steady` never jumps; `clock` tells the time of day. One channel that is slow holds up no other.
 
-    `sent` remembers over a restart what was sent; None where nodes claim it (`claim`).
+    `sent` remembers over a restart what was sent; where nodes share it, each claims what it tells (`claim`).
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Notifier:
         clock: Callable[[], float],
         steady: Callable[[], float],
         ladder: Sequence[float] = LADDER,
-        sent: SentBook | None = None,
+        sent: SentBook,
     ) -> None:
         self.book, self.sender = book, sender
         self.present = AtThePage(steady)
@@ -53,6 +53,7 @@ class Notifier:
         self._outboxes: dict[str, Outbox] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
+        self._settling: set[asyncio.Task[None]] = set()
         self._deciding: asyncio.Task[None] | None = None
         self._stop_listening: Callable[[], None] = lambda: None
         self.claim: Claim | None = None  # set where several nodes know of the same requests
@@ -60,19 +61,23 @@ class Notifier:
     async def start(self) -> None:
         meanwhile: list[Committed] = []
         stop = self._store.listen(meanwhile.append)
-        if self._sent_before is None:
+        if self._sent_before.shared:
             self.decider.seed(await self._store.open_requests(), await open_guards(self._store))
         else:
-            await self._resume(self._sent_before)
+            await self._resume(await open_keys(self._store))
         stop()
         self._stop_listening = self._store.listen(self._committed)
         for committed in meanwhile:
             self._committed(committed)
         self._deciding = asyncio.create_task(self._decide(), name="notifications")
 
-    async def _resume(self, sent: SentBook) -> None:
+    async def take_over(self) -> None:
+        """Go on where nodes were that are gone."""
+        await self._resume(())
+
+    async def _resume(self, asked: Iterable[Key]) -> None:
         """Go on where the server before this one was: a channel that has not sent a notice sends it."""
-        before = await sent.load()
+        before = await self._sent_before.load()
         channels = {one.id: one for one in self.book.channels()}
         unsent: dict[str, list[Channel]] = {}
         for tag, sent_by in before.channels.items():
@@ -81,14 +86,14 @@ class Notifier:
                     self._outbox(channel).shows(tag)
                 else:
                     unsent.setdefault(tag, []).append(channel)
-        for notice in await resume(self._store, self.decider, before.tags, timestamp(self._clock())):
+        for notice in await resume(self._store, self.decider, before.tags, asked, timestamp(self._clock())):
             self.dispatch(notice)
         for notice in self.decider.shown():
             self._send_to([one for one in unsent.get(notice.tag, ()) if one.wants(notice)], notice)
 
     async def close(self) -> None:
         self._stop_listening()
-        tasks = [*self._tasks.values(), *([self._deciding] if self._deciding else [])]
+        tasks = [*self._tasks.values(), *self._settling, *([self._deciding] if self._deciding else [])]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -106,8 +111,7 @@ class Notifier:
     def forget(self, channel_id: str) -> None:
         """The channel was removed."""
         self._outboxes.pop(channel_id, None)
-        if self._sent_before is not None:
-            self._sent_before.forget(channel_id)
+        self._sent_before.forget(channel_id)
         task = self._tasks.pop(channel_id, None)
         if task is not None:
             task.cancel()
@@ -136,21 +140,38 @@ class Notifier:
 
     def _committed(self, committed: Committed) -> None:
         for notice in self.decider.committed(committed):
-            self.dispatch(notice)
+            self._replace(notice)
         if self.decider.next_due() is not None:
             self._wake.set()
 
     def asked_elsewhere(self, committed: Committed) -> None:
         """Another node took in what these requests are, or what became of them."""
         for notice in self.decider.committed_elsewhere(committed):
-            self.dispatch(notice)
+            self._replace(notice)
         self._wake.set()
 
     def untold(self, committed: Committed, key: Key) -> None:
         """A request that was open before the start, of which no node has told anybody."""
         for notice in self.decider.untold(committed, key):
-            self.dispatch(notice)
+            self._replace(notice)
         self._wake.set()
+
+    def _replace(self, notice: Notice) -> None:
+        """Say what became of a request: unless another node does, as this one had hung for long."""
+        if not self._sent_before.shared or not notice.request_id:
+            self.dispatch(notice)
+            return
+        task = asyncio.create_task(self._replace_if_ours(notice), name=f"replace {notice.tag}")
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
+
+    async def _replace_if_ours(self, notice: Notice) -> None:
+        try:
+            is_ours = await self._sent_before.is_ours((notice.session_id, notice.request_id))
+        except StorageFailed:
+            is_ours = True  # said twice is better than not at all
+        if is_ours:
+            self.dispatch(notice)
 
     async def _decide(self) -> None:
         while True:
@@ -180,22 +201,21 @@ class Notifier:
             log.info("another node has told people of request %s of %s", key[1], key[0])
             self.decider.told_elsewhere(key)
             return
-        for notice in self.decider.told(key):
-            if self._sent_before is not None:
-                self._sent_before.sent(key, notice.tag)
+        for notice in self.decider.claimed(key):
+            self._sent_before.sent(key, notice.tag)
             self.dispatch(notice)
 
     # Sending
 
     def dispatch(self, notice: Notice) -> None:
         """To every channel that wants it. Nothing is awaited."""
-        queued = self._send_to([one for one in self.book.channels() if one.wants(notice)], notice)
-        if self._sent_before is not None and notice.asks:
+        queued = self._send_to([channel for channel in self.book.channels() if channel.wants(notice)], notice)
+        if notice.asks:
             (self._sent_before.settled if notice.settled else self._sent_before.sending)(notice.tag, queued)
 
     def _send_to(self, channels: Iterable[Channel], notice: Notice) -> list[str]:
         """Those of them that have something to send for it."""
-        queued = [one.id for one in channels if self._outbox(one).put(notice)]
+        queued = [channel.id for channel in channels if self._outbox(channel).put(notice)]
         for channel_id in queued:
             self._run(channel_id)
         return queued
@@ -244,7 +264,7 @@ class Notifier:
 
     def _note(self, channel_id: str, notice: Notice, *, shown: bool) -> None:
         """The channel is done with it."""
-        if self._sent_before is not None and notice.asks:
+        if notice.asks:
             (self._sent_before.shown if shown else self._sent_before.over)(notice.tag, channel_id)
 
     async def _send(self, channel: Channel, notice: Notice) -> None:

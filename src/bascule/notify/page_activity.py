@@ -1,4 +1,4 @@
-"""Who is at the page: each page says so while somebody moves or types in it, and it holds for a minute."""
+"""Tracks who is active at a page: each page reports input, and a report holds for a minute."""
 
 from collections.abc import Callable, Hashable
 

@@ -1,7 +1,7 @@
-"""What was asked before the hub started: what nobody was told of is told, and what was told is replaced."""
+"""After a restart: notifies of requests not notified yet, and replaces the notifications already sent."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -20,14 +20,22 @@ log = logging.getLogger(__name__)
 async def open_guards(store: HubStore) -> list[Key]:
     """What guard rails ask: only of sessions whose agent runs."""
     return [
-        (one.session_id, one.guard.guard_id) for one in await store.live_sessions() if one.guard is not None
+        (session.session_id, session.guard.guard_id)
+        for session in await store.live_sessions()
+        if session.guard is not None
     ]
 
 
-async def resume(store: HubStore, decider: Decider, tags: Mapping[Key, str], at: str) -> list[Notice]:
-    """Give the decider all that is open or was told, by its tag. Gives what is over meanwhile."""
-    asked = [(one.session_id, one.request_id) for one in await store.open_requests()]
-    asked += await open_guards(store)
+async def open_keys(store: HubStore) -> list[Key]:
+    """All that is open."""
+    asked = [(request.session_id, request.request_id) for request in await store.open_requests()]
+    return asked + await open_guards(store)
+
+
+async def resume(
+    store: HubStore, decider: Decider, tags: Mapping[Key, str], asked: Iterable[Key], at: str
+) -> list[Notice]:
+    """Give the decider what was asked, and what was told, by its tag. Gives what is over meanwhile."""
     over: list[Notice] = []
     for key in dict.fromkeys([*tags, *asked]):
         try:

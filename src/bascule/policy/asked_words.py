@@ -1,4 +1,4 @@
-"""What a request asks for, in one line: the tool with its command, file or address, or the question. Pure."""
+"""Summarises a request in one line: the tool with its command, file or address, or the question. Pure."""
 
 import shlex
 from typing import Any, cast
@@ -23,7 +23,7 @@ def tool_words(tool: str, title: str, given: object) -> str:
 def recorded_words(asked: PermissionRequested | QuestionAsked, longest: int) -> str:
     """What was asked for, for a record that is never changed: one line without secrets, cut at its end."""
     if isinstance(asked, QuestionAsked):
-        words = " ".join(one.question for one in asked.questions)
+        words = " ".join(question.question for question in asked.questions)
     else:
         words = tool_words(asked.tool, asked.title, _decoded(asked.input))
     # Scrubbed before it is cut: half a key is no longer recognised, and still half a key.
@@ -35,7 +35,7 @@ def _text(value: object) -> str:
     """A command may also be a list of words."""
     if isinstance(value, list):
         words = cast("list[object]", value)
-        return shlex.join(one for one in words if isinstance(one, str))
+        return shlex.join(word for word in words if isinstance(word, str))
     return value if isinstance(value, str) else ""
 
 

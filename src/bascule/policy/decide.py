@@ -22,9 +22,9 @@ from bascule.policy.subject import Subject, subject_of
 
 MODE_WORDS = {
     "relay": "Ask first",
-    "auto_read": "Reading in the session's folder is allowed, hidden files aside; everything else asks",
+    "auto_read": "Reading in the session's folder is allowed, except hidden files; everything else asks",
     "auto": "Everything is allowed without asking",
-    "deny": "Everything is denied without asking",
+    "deny": "Everything it asks for is denied",
 }
 
 

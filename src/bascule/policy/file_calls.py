@@ -1,5 +1,6 @@
-"""Which files a tool call reads or changes, and whether it does nothing else."""
+"""Finds the files that a tool call reads or changes, and whether it does nothing else."""
 
+import re
 from typing import cast
 
 from bascule.model.events import PermissionRequested
@@ -15,6 +16,9 @@ _STARS = frozenset("*?")
 _BRACKETS = frozenset("[]{}")
 _NARROWS = ("pattern", "glob", "include")  # a call with one of these is a search, whatever it is said to be
 _DIFF = frozenset({"type", "oldText", "newText", "_meta", "kind"})
+# What a tool may take for an address, a drive or a place in a file (`a.py:12`), and the disk for a name.
+# Without a slash it is one, too (`file:etc/passwd`), and spaces before are dropped. `./` makes it a name.
+_SCHEME = re.compile(r"\s*([A-Za-z][\w+.-]+:|[A-Za-z]:[/\\])")
 
 
 def files_of(
@@ -54,6 +58,7 @@ def _patterns(tool: str, call: Call) -> tuple[tuple[str, ...], bool]:
     plain = all(one is None or isinstance(one, str) for one in (*filters, pattern))
     plain = plain and not any(one.startswith(("/", "~")) or ".." in one for one in (*globs, *names))
     narrow = globs or (names if name in _BY_NAME else [])
+    plain = plain and not any(map(_SCHEME.match, narrow))
     if any(one.startswith("!") for one in narrow):
         narrow = []  # it leaves files out, and looks at all others
     return tuple(narrow), plain
@@ -103,7 +108,7 @@ def is_plain(path: str) -> bool:
     """Whether every tool takes it for the same one file."""
     if not path or len(path) >= 4096 or hidden_character(path) is not None:
         return False
-    return not path.startswith("~") and not set(path) & _STARS
+    return not path.startswith("~") and not set(path) & _STARS and not _SCHEME.match(path)
 
 
 def _is_listed_plainly(path: object) -> bool:

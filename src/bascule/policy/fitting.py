@@ -116,7 +116,7 @@ def _may_be_about(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: 
 
 def _names(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     """Does a command, or a tool that has no class of its own, name a path the rule is about?"""
-    if any(_is_reached(rule, one, place, disk) for one in subject.paths):
+    if any(_is_reached(rule, path, place, disk) for path in subject.paths):
         return True
     if subject.said is None:
         return True
@@ -167,16 +167,16 @@ def _fit_paths(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Dis
     if rule.answer == "allow":
         if not subject.exact:
             return Fit.UNSURE
-        covered = all(_is_allowed(rule, one, subject, place, disk) for one in subject.paths)
+        covered = all(_is_allowed(rule, path, subject, place, disk) for path in subject.paths)
         return Fit.YES if covered else Fit.NO
-    if rule.path is None or any(_is_reached(rule, one, place, disk) for one in subject.paths):
+    if rule.path is None or any(_is_reached(rule, path, place, disk) for path in subject.paths):
         return Fit.YES
-    real = [disk.real(globs.joined(one, place.cwd)) for one in subject.paths]
+    real = [disk.real(globs.joined(path, place.cwd)) for path in subject.paths]
     if not subject.exact or None in real:
         return Fit.UNSURE
     if subject.searches is not None:
         pattern = _pattern(rule, place)
-        folders = (*real, *(globs.normal(one, place.cwd) for one in subject.paths))
+        folders = (*real, *(globs.normal(path, place.cwd) for path in subject.paths))
         reach = [one for folder in folders if folder for one in _searched(subject, folder, place)]
         if any(globs.may_meet(pattern, one) for one in reach):
             return Fit.UNSURE
@@ -216,8 +216,8 @@ def _searched(subject: Subject, folder: str, place: RequestOrigin) -> list[str]:
     """Which files a search in this folder looks at, as patterns."""
     top = folder.rstrip("/")
     found: list[str] = []
-    for one in subject.searches or ("**",):
-        loose = one.removeprefix("./").replace("?", "*")
+    for search in subject.searches or ("**",):
+        loose = search.removeprefix("./").replace("?", "*")
         if set(loose) & set("{}[]!\\, \t\n"):  # more than one reading, or more than one pattern
             found.append(f"{top}/**")
         elif "/" in loose and folder == place.cwd:
@@ -230,7 +230,7 @@ def _searched(subject: Subject, folder: str, place: RequestOrigin) -> list[str]:
 def _whole_stars(pattern: str) -> str:
     """`**` beside other letters of a name is a plain star."""
     names = pattern.split("/")
-    return "/".join(one if one == "**" else one.replace("**", "*") for one in names)
+    return "/".join(name if name == "**" else name.replace("**", "*") for name in names)
 
 
 def _pattern(rule: RuleSpec, place: RequestOrigin) -> str:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-MOST_KNOWN = 512  # different calls that are counted in one turn
+MAX_KNOWN = 512  # different calls that are counted in one turn
 
 
 class LoopWatch:
@@ -19,7 +19,7 @@ class LoopWatch:
         """How often this very call came to this very outcome by now."""
         call, seen = hash((tool, input, status, output)), self._seen
         times = seen[call] = seen.pop(call, 0) + 1
-        if len(seen) > MOST_KNOWN:
+        if len(seen) > MAX_KNOWN:
             seen.popitem(last=False)
         return times
 

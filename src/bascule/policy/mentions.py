@@ -48,7 +48,7 @@ def _pieces(word: str) -> list[str]:
     """The names in a word: of a path, of a value behind a flag, of `git-push`."""
     value = word.partition("=")[2] if word.startswith("-") else word
     pieces = [one.casefold().removesuffix(".exe") for one in _BETWEEN.split(value)]
-    return [one for one in pieces if one not in ("", ".", "..")]
+    return [piece for piece in pieces if piece not in ("", ".", "..")]
 
 
 def _runs_unseen(part: Argv) -> bool:
@@ -97,7 +97,7 @@ def _pattern(word: str, cwd: str) -> str | None:
     if word.startswith("~"):
         word = f"**/{word.partition('/')[2]}"
     names = [one if one == "**" else re.sub(r"\*+", "*", one) for one in word.split("/")]
-    if not any(set(one) - {"*", ".", ""} for one in names) and not word.endswith("*"):
+    if not any(set(name) - {"*", ".", ""} for name in names) and not word.endswith("*"):
         return None  # no name at all: a lone variable, a dot
     if word in ("**", "*"):
         return f"{cwd.rstrip('/')}/*" if word == "*" else None

@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Hashable)
 
 SHORTEST = 60.0  # seconds
 LONGEST = 3600.0
-MOST_DIFFERENT = 50
+MAX_DIFFERENT = 50
 
 
 class Counted(NamedTuple, Generic[T]):
@@ -48,7 +48,7 @@ class Repeats(Generic[T]):
         if thing in self._again:
             self._again[thing] += 1
             return False
-        if len(self._again) >= MOST_DIFFERENT:
+        if len(self._again) >= MAX_DIFFERENT:
             self._others += 1
             return False
         self._again[thing] = 0

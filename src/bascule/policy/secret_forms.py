@@ -1,4 +1,4 @@
-"""What a secret looks like, and what is written in its place. Pure; `scrub.py` applies it."""
+"""Patterns of secrets, and the text that replaces each. Pure; `scrub.py` applies them."""
 
 import re
 

@@ -12,20 +12,12 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from bascule.model.commands import Command, ResumeSession, StartSession
-from bascule.model.starts import StartSignature
+from bascule.model.commands import ResumeSession, StartSession
 
 PURPOSE = "bascule start 1"
 WINDOW_SECONDS = 120.0  # that the browser's clock may be off, and how long a nonce must be remembered
 BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without I, L, O and U, which are misread
 CODE_LENGTH = 26  # characters, 130 bits
-_MISREAD = str.maketrans("ILO", "110")
-
-
-def tidy_code(typed: str) -> str:
-    """A code as people type it: in any case, with dashes or spaces; empty when it is none."""
-    code = "".join(one for one in typed.upper().translate(_MISREAD) if one not in "- \t\n")
-    return code if len(code) == CODE_LENGTH and all(one in BASE32 for one in code) else ""
 
 
 def key_id(code: str) -> str:
@@ -48,7 +40,7 @@ def _fields(command: StartSession | ResumeSession) -> dict[str, str]:
     if isinstance(command, ResumeSession):
         return {"sessionId": command.session_id}
     options = {_camel(name): _plain(value) for name, value in asdict(command.options).items()}
-    images = "".join(f"{one.media_type} {one.data}\n" for one in command.images)
+    images = "".join(f"{image.media_type} {image.data}\n" for image in command.images)
     return options | {
         "agent": command.agent,
         "cwd": command.cwd,
@@ -82,10 +74,6 @@ def _netstring(text: str) -> bytes:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def signature_of(command: Command[Any]) -> StartSignature | None:
-    return command.signature if isinstance(command, StartSession | ResumeSession) else None
 
 
 def problem_of(

@@ -15,7 +15,7 @@ from msgspec import Struct
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import ToolClass
 from bascule.policy.call_fields import HOST_CALL, RUNS, SENDS, Call, only_known
-from bascule.policy.file_calls import MAX_PATHS, collect, files_of
+from bascule.policy.file_calls import MAX_PATHS, collect, files_of, is_plain
 from bascule.policy.shell import Argv, parts_of, quoted_script_in, script_in
 
 MAX_SAID = 20_000
@@ -146,7 +146,8 @@ def _says_only_what_we_read(asked: PermissionRequested, call: Call) -> bool:
         return False
     if call.get("environmentId", "local") != "local":
         return False
-    if not isinstance(call.get("cwd", ""), str) or not isinstance(call.get("workdir", ""), str):
+    folders = [call[one] for one in ("cwd", "workdir") if one in call]
+    if not all(isinstance(folder, str) and (not folder or is_plain(folder)) for folder in folders):
         return False
     command = call.get("command", call.get("cmd"))
     return call.get("commands", [command]) == [command]
@@ -165,7 +166,7 @@ def _twice(call: Call, one: str, other: str) -> bool:
 
 
 def _has(call: Call, fields: frozenset[str]) -> bool:
-    return any(call.get(one) is not None for one in fields)
+    return any(call.get(field) is not None for field in fields)
 
 
 def _said(value: object) -> str | None:
@@ -206,7 +207,7 @@ def _odd_address(host: str) -> bool:
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):
         return False
     numbers = host.split(".")
-    return len(numbers) != 4 or not all(one.isdigit() and str(int(one)) == one for one in numbers)
+    return len(numbers) != 4 or not all(number.isdigit() and str(int(number)) == number for number in numbers)
 
 
 def _object(raw: msgspec.Raw) -> tuple[Call, bool]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 HOURS_FROM = 20  # starts that must be known before an hour can be unusual
 BURST = 4  # starts
 BURST_SECONDS = 120.0
-MOST_KNOWN = 200  # browsers, and addresses
+MAX_KNOWN = 200  # browsers, and addresses
 
 _BROWSERS = (
     ("Edg/", "Edge"),
@@ -61,7 +61,7 @@ def unusual(history: StartHistory, facts: StartFacts, risky: Sequence[str]) -> t
     if is_odd_hour(history.hours, facts.hour):
         reasons.append(f"nobody starts anything here around {facts.hour:02d}:00")
     if words := risky_words(facts.prompt, risky):
-        reasons.append(f"the prompt says {', '.join(repr(one) for one in words)}")
+        reasons.append(f"the prompt says {', '.join(repr(word) for word in words)}")
     soon = sum(facts.now - BURST_SECONDS < at <= facts.now for at in history.recent) + 1
     if soon >= BURST:
         reasons.append(f"{soon} starts within {BURST_SECONDS / 60:.0f} minutes")
@@ -103,7 +103,7 @@ def learnt(history: StartHistory, facts: StartFacts) -> StartHistory:
 
 
 def _with(known: tuple[str, ...], one: str) -> tuple[str, ...]:
-    return (*(other for other in known if other != one), one)[-MOST_KNOWN:]
+    return (*(other for other in known if other != one), one)[-MAX_KNOWN:]
 
 
 def browser_key(facts: StartFacts) -> str:

@@ -68,7 +68,7 @@ def has_hidden(text: str) -> bool:
     return _hidden.search(text) is not None
 
 
-def tame(text: str) -> str:
+def sanitize(text: str) -> str:
     """An agent's prose, safe to print: controls and bidi marks written out, emoji left whole."""
     return _unruly.sub(_escape, text)
 

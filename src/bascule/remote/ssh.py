@@ -10,6 +10,7 @@ from typing import Self
 from msgspec import Struct
 
 from bascule.model.errors import HostError, InvalidInput
+from bascule.model.stdin_file import stdin_file
 
 SECONDS = 120.0
 SSH_FAILED = 255
@@ -80,15 +81,16 @@ class Ssh:
         return ["-o", "ControlMaster=auto", "-o", path, "-o", "ControlPersist=60"]
 
     async def _exec(self, words: list[str], data: bytes, seconds: float) -> Ran:
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        with stdin_file(data) as given:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=given,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         try:
             async with asyncio.timeout(seconds):
-                out, err = await process.communicate(data)
+                out, err = await process.communicate()
         except TimeoutError as error:
             raise RemoteFailed(f"{self.host} did not finish a step within {seconds:.0f} s.") from error
         finally:

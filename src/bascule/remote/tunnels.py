@@ -22,7 +22,7 @@ PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 DECIDE_SECONDS = 30.0
 STOP_SECONDS = 5.0
 UP = "bascule-tunnel"
-MOST = 32
+MAX_TUNNELS = 32
 
 
 class Wanted(Struct, frozen=True):
@@ -52,12 +52,12 @@ class Tunnels:
         self._tell()
 
     def list(self) -> list[TunnelStatus]:
-        return [one.status for one in self._tunnels.values()]
+        return [tunnel.status for tunnel in self._tunnels.values()]
 
     async def open(self, host: str, port: int) -> TunnelStatus:
         wanted = Wanted(destination(host), port)
-        if len(self._tunnels) >= MOST and host not in self._tunnels:
-            raise InvalidInput(f"There are {MOST} tunnels already; close one first.")
+        if len(self._tunnels) >= MAX_TUNNELS and host not in self._tunnels:
+            raise InvalidInput(f"There are {MAX_TUNNELS} tunnels already; close one first.")
         await self._end(host)
         tunnel = self._begin(wanted)
         self._keep()
@@ -71,7 +71,7 @@ class Tunnels:
 
     async def stop(self) -> None:
         """End them all; the next start opens them again."""
-        await asyncio.gather(*(one.stop() for one in self._tunnels.values()))
+        await asyncio.gather(*(tunnel.stop() for tunnel in self._tunnels.values()))
 
     def _begin(self, wanted: Wanted) -> "Tunnel":
         tunnel = self._tunnels[wanted.host] = Tunnel(wanted, self._hub_port, self._pauses)

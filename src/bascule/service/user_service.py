@@ -1,4 +1,4 @@
-"""What a service of the user is, whichever system runs it: installed, described and removed the same way."""
+"""Interface of a user's service, whichever system runs it: installed, described and removed alike."""
 
 import os
 import tempfile

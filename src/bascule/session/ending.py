@@ -1,4 +1,4 @@
-"""How a session's process starts and ends: end reasons in words, and the steps that all kinds share."""
+"""Starts and ends a session's process: end reasons in words, and the steps that all kinds share."""
 
 import asyncio
 from datetime import datetime

@@ -161,7 +161,9 @@ class Ledger:
 
     def holds_reply(self, key: str | None) -> bool:
         """Whether the command of this key is done and still on its way to the store."""
-        return key is not None and any(one.batch.reply and one.batch.reply.key == key for one in self._steps)
+        return key is not None and any(
+            step.batch.reply and step.batch.reply.key == key for step in self._steps
+        )
 
     def _step_to_join(self, at: str, reply: StoredReply | None) -> "_Step":
         # The first step is in the writer's hands already; only the ones behind it are still open.

@@ -7,6 +7,7 @@ from bascule.drivers.base import Driver
 from bascule.model.events import AnyEvent, StderrWritten
 from bascule.session.agent import AgentProcess, Exit
 from bascule.session.ledger import Ledger
+from bascule.session.spool_pump import SpoolPump
 from bascule.store.base import ResumePoint
 
 CHUNK = 256 * 1024
@@ -51,8 +52,8 @@ class Reader:
         store_state: Callable[[bool], "asyncio.Future[None]"],
         point: ResumePoint,
     ) -> None:
-        self.out = point.out_offset
-        self.err = point.err_offset
+        self._out = SpoolPump(process.read_out, CHUNK, point.out_offset)
+        self._err = SpoolPump(process.read_err, CHUNK, point.err_offset)
         self.stderr_tail = ""
         self.shows_stderr: Callable[[], bool] = lambda: True
         self._ledger = ledger
@@ -67,45 +68,34 @@ class Reader:
         self._notified = point.out_offset
         # Also what was left out before a restart.
         self._stderr_dropped = max(0, point.err_offset - STDERR_KEPT)
-        self._more_out = asyncio.Event()
-        self._more_err = asyncio.Event()
-        self._exit: Exit | None = None
+
+    @property
+    def out(self) -> int:
+        """The offset up to which stdout was read."""
+        return self._out.offset
+
+    @property
+    def err(self) -> int:
+        return self._err.offset
 
     def wake(self, err_end: int | None = None) -> None:
         """There is, or may be, something to read; on stderr only if it has grown, where that is known."""
-        self._more_out.set()
+        self._out.wake()
         if err_end is None or err_end > self.err:
-            self._more_err.set()
+            self._err.wake()
 
     def exited(self, exit: Exit) -> None:
-        self._exit = exit
-        self.wake()
+        self._out.end_at(exit.out_end)
+        self._err.end_at(exit.err_end)
 
     async def read_out(self) -> None:
         """Until the process is over and its last byte is read."""
-        while True:
-            chunk = self._process.read_out(self.out, CHUNK)
-            if chunk:
-                await self._take_out(chunk)
-            elif self._exit is not None and self.out >= self._exit.out_end:
-                return
-            else:
-                await self._more_out.wait()
-                self._more_out.clear()
+        await self._out.run(self._take_out)
 
     async def read_err(self) -> None:
-        while True:
-            chunk = self._process.read_err(self.err, CHUNK)
-            if chunk:
-                await self._take_err(chunk)
-            elif self._exit is not None and self.err >= self._exit.err_end:
-                return
-            else:
-                await self._more_err.wait()
-                self._more_err.clear()
+        await self._err.run(self._take_err)
 
     async def _take_out(self, chunk: bytes) -> None:
-        self.out += len(chunk)
         events = self._driver.receive(chunk)
         reached = self._base + self._driver.consumed
         if events or self._driver.owes or reached - self._committed >= CHUNK:
@@ -128,7 +118,6 @@ class Reader:
             )
 
     async def _take_err(self, chunk: bytes) -> None:
-        self.err += len(chunk)
         text = chunk.decode(errors="replace")
         self.stderr_tail = (self.stderr_tail + text)[-TAIL_KEPT:]
         room = max(0, STDERR_KEPT - (self.err - len(chunk))) if self.shows_stderr() else 0

@@ -1,4 +1,4 @@
-"""How much of a running terminal's tape is kept."""
+"""Retention of a running terminal's tape."""
 
 from collections import deque
 from collections.abc import Callable

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from bascule.model.events import AnyEvent, ToolChanged, ToolStarted, TurnEnded
 
 CHANGES_TOOLS: frozenset[type[AnyEvent]] = frozenset({ToolStarted, ToolChanged, TurnEnded})
-MOST_RUNNING = 256  # more than an agent ever runs at once
+MAX_RUNNING = 256  # more than an agent ever runs at once
 
 EndedCall = tuple[ToolStarted, ToolChanged]  # and its outcome
 
@@ -20,7 +20,7 @@ class RunningTools:
         for event in events:
             if type(event) is ToolStarted:  # the class itself: `isinstance` takes ten times as long to say no
                 calls[event.tool_id] = event
-                if len(calls) > MOST_RUNNING:
+                if len(calls) > MAX_RUNNING:
                     del calls[next(iter(calls))]
             elif type(event) is ToolChanged:
                 started = None if event.status == "running" else calls.pop(event.tool_id, None)

@@ -78,18 +78,18 @@ class SharedProcess:
     def accepts(self, conversation: str | None) -> bool:
         """Whether another session may share this process. Two on one conversation would each receive the
         other's messages."""
-        if self.closing or self.exit is not None or not any(not one.leaving for one in self.slots.values()):
+        if self.closing or self.exit is not None or not any(not slot.leaving for slot in self.slots.values()):
             return False
-        known = {one.occupant.conversation for one in self.slots.values() if one.occupant is not None}
+        known = {slot.occupant.conversation for slot in self.slots.values() if slot.occupant is not None}
         return conversation is None or conversation not in known
 
     def joining(self) -> tuple[Joining, int, int]:
         """What the next session needs to join, and the stdout and stderr offsets it reads from."""
-        occupants = [one.occupant for one in self.slots.values() if one.occupant is not None]
+        occupants = [slot.occupant for slot in self.slots.values() if slot.occupant is not None]
         if not occupants:
             return Joining(greeting=self.greeting), 0, 0
-        offset, skipping = min(one.place for one in occupants)
-        err = max(one.marks[1] for one in self.slots.values())
+        offset, skipping = min(occupant.place for occupant in occupants)
+        err = max(slot.marks[1] for slot in self.slots.values())
         base = (1 + secrets.randbelow(MAX_BASES)) * ID_RANGE
         return Joining(base, self.greeting, skipping), offset, err
 
@@ -162,7 +162,7 @@ class SharedProcess:
         """The keeper may forget only what everybody has."""
         slots = list(self.slots.values())
         if slots:
-            marks = zip(*(one.marks for one in slots), strict=True)
+            marks = zip(*(slot.marks for slot in slots), strict=True)
             out, err, trim_out, trim_err = (min(mark) for mark in marks)
             slots[0].process.position(out=out, err=err, trim_out=trim_out, trim_err=trim_err)
 

@@ -29,6 +29,7 @@ from bascule.session.ending import OVER, ended, exit_words, spawn, stop, stop_af
 from bascule.session.ledger import Ledger
 from bascule.session.redrawing import Redraw
 from bascule.session.retention import Retention
+from bascule.session.spool_pump import SpoolPump
 from bascule.session.time_limits import TimeLimits
 from bascule.session.trust_prompt import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
@@ -73,13 +74,13 @@ class TerminalSupervisor:
         self._clock = clock
         self._steady = steady
         self._archive = archive  # keeps the bytes from one offset to another after the end
-        self._out = self._committed = self._notified = point.out_offset
+        self._committed = self._notified = point.out_offset
+        self._out = SpoolPump(process.read_out, CHUNK, point.out_offset)
         self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
         self._deadlines = Deadlines()
         self._redraw = Redraw(self._resize_by, self._deadlines, steady)
         self._time = TimeLimits(ledger, self._deadlines, clock, self._log, self._reach)
         self._trusting = Trusting(ledger, driver, trusts, self._press, self._deadlines)
-        self._more = asyncio.Event()
         self._watchers: list[Callable[[], None]] = []
         self._exit: Exit | None = None
         self._silent = False
@@ -99,7 +100,7 @@ class TerminalSupervisor:
                     await self._end_with([failed], "failed to start")
                     return
             self._begin_waiting()
-            await self._read()
+            await self._out.run(self._take)
             await self._finish()
         finally:
             self.over = True
@@ -112,10 +113,11 @@ class TerminalSupervisor:
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
         self.tape_end = max(self.tape_end, end or 0)
         self._tell_watchers()
-        self._more.set()
+        self._out.wake()
 
     def exited(self, exit: Exit) -> None:
         self._exit = exit
+        self._out.end_at(exit.out_end)
         self.output(exit.out_end)
 
     def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
@@ -161,7 +163,9 @@ class TerminalSupervisor:
         exit = self._exit or Exit(None, None, 0, 0, lost=True)
         events: list[AnyEvent] = []
         try:
-            await self._archive(max(self.base, self._out - self._settings.tape_bytes), self._out)
+            await self._archive(
+                max(self.base, self._out.offset - self._settings.tape_bytes), self._out.offset
+            )
         except OSError as error:
             words = f"The screen of this terminal could not be kept: {error.strerror}."
             events.append(Note("tape_lost", words, "error"))
@@ -185,22 +189,9 @@ class TerminalSupervisor:
 
     # Output
 
-    async def _read(self) -> None:
-        """Read until the process has exited and its last byte is read."""
-        while True:
-            chunk = self._process.read_out(self._out, CHUNK)
-            if chunk:
-                await self._take(chunk)
-            elif self._exit is not None and self._out >= self._exit.out_end:
-                return
-            else:
-                await self._more.wait()
-                self._more.clear()
-
     async def _take(self, chunk: bytes) -> None:
         first = self.ledger.record.phase is Phase.STARTING
-        self._out += len(chunk)
-        self.tape_end = max(self.tape_end, self._out)
+        self.tape_end = max(self.tape_end, self._out.offset)
         self._used()
         self._redraw.output()
         signals = self.driver.receive(chunk)
@@ -211,21 +202,21 @@ class TerminalSupervisor:
         if events:
             self._log(events)
         self._trusting.after(signals)
-        if self._out - self._notified >= POSITION_EVERY:
+        if self._out.offset - self._notified >= POSITION_EVERY:
             await self._tell_position()
         # Let the viewers send this chunk before the next one is parsed.
         await asyncio.sleep(0)
 
     async def _tell_position(self) -> None:
         """Tell the keeper how far we have read (it pauses when too far ahead) and what it may trim."""
-        forget = self._retention.forgettable(self._out)
-        if self._out - self._committed >= COMMIT_EVERY or forget > self._committed:
+        forget = self._retention.forgettable(self._out.offset)
+        if self._out.offset - self._committed >= COMMIT_EVERY or forget > self._committed:
             await self._log([], sync=True)
-            self._committed = self._out
+            self._committed = self._out.offset
         self.base = max(self.base, min(forget, self._committed))
-        self._notified = self._out
-        self._process.position(out=self._out, err=0, trim_out=self.base, trim_err=0)
-        if self._out - self.base > self._settings.tape_bytes:
+        self._notified = self._out.offset
+        self._process.position(out=self._out.offset, err=0, trim_out=self.base, trim_err=0)
+        if self._out.offset - self.base > self._settings.tape_bytes:
             self._deadlines.set("trim", 30.0, lambda: self._do(self._tell_position(), "trim"))
 
     def _news(self, signals: Signals) -> list[AnyEvent]:
@@ -305,7 +296,7 @@ class TerminalSupervisor:
         return record.cols or 80, record.rows or 24
 
     def tail(self, limit: int) -> Tail:
-        return self.driver.tail(self._out, self.base, limit)
+        return self.driver.tail(self._out.offset, self.base, limit)
 
     def watch(self, grew: Callable[[], None]) -> Callable[[], None]:
         """Call `grew` whenever the tape has more bytes or is over; call the returned function to stop."""
@@ -338,7 +329,11 @@ class TerminalSupervisor:
         self, events: list[AnyEvent], *, audit: list[AuditRecord] | None = None, sync: bool = False
     ) -> "asyncio.Future[None]":
         return self.ledger.log(
-            events, out_offset=self._out, driver_state=self.driver.state(), audit=audit or (), sync=sync
+            events,
+            out_offset=self._out.offset,
+            driver_state=self.driver.state(),
+            audit=audit or (),
+            sync=sync,
         )
 
     def _do(self, work: "asyncio.Future[None] | Awaitable[None]", name: str) -> None:

@@ -61,7 +61,7 @@ class AnswerBook:
 
     def __init__(self, store: BookStore, answers: Iterable[WaitingAnswer]) -> None:
         self._store = store
-        self._answers = {one.id: one for one in answers}
+        self._answers = {answer.id: answer for answer in answers}
 
     @classmethod
     async def open(cls, store: BookStore) -> "AnswerBook":
@@ -82,7 +82,7 @@ class AnswerBook:
         return list(self._answers.values())
 
     def waiting(self) -> list[WaitingAnswer]:
-        return [one for one in self._answers.values() if one.state == "waiting"]
+        return [answer for answer in self._answers.values() if answer.state == "waiting"]
 
     def get(self, answer_id: str) -> WaitingAnswer | None:
         return self._answers.get(answer_id)
@@ -128,7 +128,7 @@ class AnswerBook:
 
     def _change(self, changed: WaitingAnswer, audit: AuditRecord | None) -> "asyncio.Future[None]":
         self._answers[changed.id] = changed
-        past = [one.id for one in self._answers.values() if one.state != "waiting"]
+        past = [answer.id for answer in self._answers.values() if answer.state != "waiting"]
         forgotten = past[: max(0, len(past) - MAX_SETTLED)]
         for answer_id in forgotten:
             del self._answers[answer_id]

@@ -18,6 +18,8 @@ _WALK = "SELECT n, body, prev_hash, hash FROM audit WHERE n > ? ORDER BY n LIMIT
 _HASH = "SELECT hash FROM audit WHERE n = ?"
 _KEEP_HEAD = "INSERT OR REPLACE INTO meta (name, value) VALUES ('audit_head', ?)"
 _KEPT_HEAD = "SELECT value FROM meta WHERE name = 'audit_head'"
+_KEEP_CUT = "INSERT OR REPLACE INTO meta (name, value) VALUES ('audit_cut', ?)"
+_KEPT_CUT = "SELECT value FROM meta WHERE name = 'audit_cut'"
 _OLDEST = "SELECT updated_at FROM sessions WHERE found = 0 AND archived = ? ORDER BY updated_at LIMIT 1"
 _ANY_GRANT = "SELECT 1 FROM grants WHERE id > '' LIMIT 1"
 _BLOCK = 1000
@@ -71,6 +73,8 @@ class AuditChain:
         self._head = None
 
     def add(self, records: Iterable[AuditRecord], at: str) -> None:
+        if self._head is None:
+            keep_cut(self._connection)
         n, before = self._head or self._connection.execute(_HEAD).fetchone() or (0, FIRST)
         for record in records:
             body = _canonical.encode(AuditEntry(n + 1, at, record))
@@ -127,12 +131,24 @@ def verify(connection: Connection) -> AuditCheck:
     n, own = walked.checked, walked.head
     if walked.bad is not None:
         return walked
+    if cut := connection.execute(_KEPT_CUT).fetchone():
+        first = int(cut[0])
+        return AuditCheck(first - 1, hash_at(connection, first - 1) or FIRST, bad=first, fault=MISSING_END)
     if n == 0 and (trace := _trace(connection)):
         return AuditCheck(0, FIRST, bad=1, fault=f"there are no records, though this folder is old ({trace})")
+    return walked if _ends_at(connection, n, own) else AuditCheck(n, own, bad=n + 1, fault=MISSING_END)
+
+
+def _ends_at(connection: Connection, n: int, own: str) -> bool:
     kept = connection.execute(_KEPT_HEAD).fetchone()
-    if (kept[0] if kept else None) != (f"{n} {own}".encode() if n else None):
-        return AuditCheck(n, own, bad=n + 1, fault=MISSING_END)
-    return walked
+    return (kept[0] if kept else None) == (f"{n} {own}".encode() if n else None)
+
+
+def keep_cut(connection: Connection) -> None:
+    """Write down from where on records were cut off: those that follow would hide it."""
+    n, own = connection.execute(_HEAD).fetchone() or (0, FIRST)
+    if not _ends_at(connection, n, own) and connection.execute(_KEPT_CUT).fetchone() is None:
+        connection.execute(_KEEP_CUT, (str(n + 1).encode(),))
 
 
 def walk(rows: Iterable[tuple[int, bytes, str, str]]) -> AuditCheck:

@@ -1,4 +1,4 @@
-"""What a store is given and what it gives: steps, rows, pages, hits. `protocols.py` says what it does."""
+"""Arguments and results of a store: steps, rows, pages, hits. `protocols.py` has its methods."""
 
 from collections.abc import Callable, Sequence
 from itertools import repeat
@@ -46,6 +46,7 @@ AuditAction = Literal[
     "start_decided",
     "start_refused",
     "start_unusual",
+    "restored",  # an older copy of a database, here or at a hub, was noticed
 ]
 
 

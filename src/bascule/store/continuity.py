@@ -3,12 +3,13 @@
 import logging
 import secrets
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from bascule.model.codec import encode_logged, timestamp
 from bascule.model.errors import StoreConflict, StoreDamaged
 from bascule.model.events import Note
-from bascule.store.base import Batch
+from bascule.store import restores
+from bascule.store.base import AuditRecord, Batch
 from bascule.store.heads import AUDIT, Heads
 from bascule.store.rows import LIVE_PHASES
 from bascule.store.sqlite_errors import storage_fault
@@ -36,16 +37,19 @@ TEXT = (
     "not in it; what the agent wrote is read again where it is still there. A request that shows up as "
     "withdrawn may have been answered."
 )
+OLDER = (
+    "This database is older than it was: {logs} had got further. An older copy was put back, or the last "
+    "writes were lost in a power cut. What people made or changed in between is not in it."
+)
+NEW = "This database is new. There was another, where {logs} had got further; what it held is not here."
 
 
 def go_on(
     connection: sqlite3.Connection, heads: Heads, clock: Callable[[], float]
 ) -> tuple[str, dict[str, int]]:
     """The epoch, and the logs that reached further once, with how far. Called before anything is written."""
-    row = connection.execute(EPOCH).fetchone()
-    epoch = bytes(row[0]).decode("ascii", "replace") if row else ""
-    behind = _behind(connection, heads)
-    if epoch != heads.epoch or behind:
+    epoch, goes_on, behind = examined(connection, heads)
+    if not goes_on:
         if behind:
             log.warning("the database is older than it was: %d logs had got further", len(behind))
         epoch = secrets.token_hex(8)
@@ -55,13 +59,17 @@ def go_on(
     return epoch, behind
 
 
-def _behind(connection: sqlite3.Connection, heads: Heads) -> dict[str, int]:
+def examined(connection: sqlite3.Connection, heads: Heads) -> tuple[str, bool, dict[str, int]]:
+    """The epoch; whether it goes on, so that numbers mean the same; and the logs that had got further."""
+    row = connection.execute(EPOCH).fetchone()
+    epoch = bytes(row[0]).decode("ascii", "replace") if row else ""
     reached = _reached(connection)
-    return {
+    behind = {
         name: seq
         for name, seq in heads.marks.items()
         if reached.get(name, 0) < seq and _logged(connection, name) < seq
     }
+    return epoch, epoch == heads.epoch and not behind, behind
 
 
 def _reached(connection: sqlite3.Connection) -> dict[str, int]:
@@ -86,6 +94,8 @@ def _begin(
         for name, was in behind.items():
             if name in reached and name != AUDIT:
                 _note(transaction, name, was, reached[name], at)
+        if behind:
+            say_older(transaction, behind, reached[AUDIT], at)
         transaction.commit()
     except sqlite3.Error as error:
         transaction.rollback()
@@ -93,6 +103,22 @@ def _begin(
             raise
         return False  # a full disk: what is stored can still be read
     return True
+
+
+def say_older(transaction: Transaction, behind: Mapping[str, int], audited: int, at: str) -> None:
+    """In the audit log, which now ends at `audited`, and to people."""
+    words = (OLDER if audited else NEW).format(logs=_named(behind))
+    transaction.audit([AuditRecord("restored", "this machine", detail=words)])
+    # Its records are on the disk before anybody hears of them: this is no power cut.
+    if AUDIT in behind and audited:
+        restores.keep(transaction.connection, restores.Restore(at, records=behind[AUDIT] - audited))
+
+
+def _named(behind: Mapping[str, int]) -> str:
+    logs = len(behind) - (AUDIT in behind)
+    words = [f"the audit log, at record {behind[AUDIT]},"] if AUDIT in behind else []
+    words += [f"{logs} log{'' if logs == 1 else 's'} of sessions"] if logs else []
+    return " and ".join(words)
 
 
 def _note(transaction: Transaction, name: str, was: int, now: int, at: str) -> None:

@@ -26,18 +26,16 @@ COLUMNS = (
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM devices ORDER BY n"
 CHOSEN = ("given_name", "replaced_by")  # by people, perhaps at another node
-KEPT = [name for name in COLUMNS if name not in ("device", "added_at")]
-PUT = f"""
-INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
-ON CONFLICT (device) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in KEPT)}
-"""
+KEPT = [name for name in COLUMNS if name not in ("device", "added_at", *CHOSEN, "forgotten")]
+ADD = f"INSERT INTO devices ({NAMES}) VALUES ({', '.join('?' for _ in COLUMNS)})"
 # A node that a machine has left may still note something of the connection it had.
 NOTE = f"""
-INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
-ON CONFLICT (device) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in KEPT if name not in CHOSEN)}
+{ADD} ON CONFLICT (device) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in KEPT)}
 WHERE devices.epoch <= excluded.epoch
 """
+LIST = "UPDATE devices SET forgotten = 0 WHERE device = ? AND epoch <= ?"
+ADD_MISSING = f"{ADD} ON CONFLICT DO NOTHING"
+CHANGE = "UPDATE devices SET {} WHERE device = ?"
 STANDING = "SELECT device, kind, command, by, at FROM standing_commands ORDER BY n"
 STAND = "INSERT OR REPLACE INTO standing_commands (device, kind, command, by, at) VALUES (?, ?, ?, ?, ?)"
 DROP = "DELETE FROM standing_commands WHERE device = ? AND kind = ? AND at = ?"
@@ -91,7 +89,7 @@ class DeviceBook:
         self, store: BookStore, devices: Iterable[DeviceRecord], standing: Iterable[StandingCommand]
     ) -> None:
         self._store = store
-        self._devices = {one.device: one for one in devices}
+        self._devices = {device.device: device for device in devices}
         self._standing = {(one.device, one.kind): one for one in standing}
 
     @classmethod
@@ -105,7 +103,9 @@ class DeviceBook:
 
     def all(self) -> list[DeviceRecord]:
         """Those that count, in the order they were added."""
-        return [one for one in self._devices.values() if not one.forgotten and not one.replaced_by]
+        return [
+            device for device in self._devices.values() if not device.forgotten and not device.replaced_by
+        ]
 
     def get(self, device: str) -> DeviceRecord | None:
         return self._devices.get(device)
@@ -113,11 +113,18 @@ class DeviceBook:
     def put(self, record: DeviceRecord) -> None:
         """Note what was heard. A power cut may lose the last of it."""
         self._devices[record.device] = record
-        self._write_later(lambda transaction: _put(transaction, record, NOTE))
+        self._write_later(lambda transaction: _execute(transaction, NOTE, _values(record)))
+
+    def list_again(self, record: DeviceRecord) -> None:
+        """It is connected here, so it is on the list, whoever removed it."""
+        self._devices[record.device] = replace(record, forgotten=False)
+        values = (record.device, record.epoch)
+        self._write_later(lambda transaction: _execute(transaction, LIST, values))
 
     async def reload(self, held: Callable[[str], bool]) -> None:
         """Take over what other nodes of this hub have changed. Of a machine whose connection is `held` here,
-        only what people chose: this node knows the rest better."""
+        only what people chose: this node knows the rest better. One that was removed at a node which had not
+        heard of its connection is listed again."""
         stored, standing = await self._store.transact(
             lambda transaction: _load(transaction.connection), sync=False
         )
@@ -128,6 +135,8 @@ class DeviceBook:
             else:
                 chosen = {name: getattr(record, name) for name in CHOSEN}
                 self._devices[record.device] = replace(known, **chosen)
+                if record.forgotten and not known.forgotten:
+                    self.list_again(self._devices[record.device])
         self._standing = {(one.device, one.kind): one for one in standing}
 
     async def rename(self, device: str, name: str, by: Actor) -> DeviceRecord:
@@ -152,7 +161,10 @@ class DeviceBook:
             raise DeviceNotFound("There is no such device.")
 
         def write(transaction: Transaction) -> None:
-            _put(transaction, replace(known, **fields))
+            # These fields alone: another node may know the others better.
+            _execute(transaction, ADD_MISSING, _values(known))
+            changed = CHANGE.format(", ".join(f"{name} = ?" for name in fields))
+            _execute(transaction, changed, (*fields.values(), device))
             transaction.audit([AuditRecord.of(by, "grant", detail=detail)])
 
         await self._store.transact(write)
@@ -198,8 +210,8 @@ def _execute(transaction: Transaction, statement: str, values: tuple[object, ...
     transaction.connection.execute(statement, values)
 
 
-def _put(transaction: Transaction, record: DeviceRecord, statement: str = PUT) -> None:
-    _execute(transaction, statement, tuple(getattr(record, name) for name in COLUMNS))
+def _values(record: DeviceRecord) -> tuple[object, ...]:
+    return tuple(getattr(record, name) for name in COLUMNS)
 
 
 def _load(connection: Connection) -> tuple[list[DeviceRecord], list[StandingCommand]]:

@@ -1,6 +1,6 @@
-"""What differs between databases for the thread that writes: beginning, waiting for the disk, and faults."""
+"""Interface to a database for the writer thread: beginning a transaction, syncing to disk, faults."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from bascule.model.errors import StorageFailed
@@ -31,8 +31,9 @@ class Engine(Protocol):
         nobody else has touched: what is in memory of all others may be out of date."""
         ...
 
-    def committing(self, devices: frozenset[str]) -> None:
-        """Called before a commit, with the devices whose sessions it looked at or changed."""
+    def committing(self, devices: frozenset[str], grown: Mapping[str, int]) -> None:
+        """Called before a commit, with the devices whose sessions it looked at or changed, and the last row
+        of each session whose log has grown."""
         ...
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:

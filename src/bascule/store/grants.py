@@ -1,11 +1,14 @@
 """Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once.
 
-A revoked grant opens nothing; its hash stays for a while, so that a holder of its secret gets the reason.
+A revoked grant opens nothing; its hash stays for a while, so that a holder of its secret gets the reason. Its
+id also stands in a file of this node (`RevokedGrants`), so that an older database does not open it again.
 """
 
+import asyncio
+import contextlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from hashlib import sha256
 from typing import Literal, get_args
 
@@ -13,10 +16,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from bascule.model.codec import encode
-from bascule.model.errors import InvalidInput, StoreConflict, StoreDamaged
+from bascule.model.errors import InvalidInput, StorageFailed, StoreConflict, StoreDamaged
 from bascule.store.base import AuditRecord
 from bascule.store.connection import Connection
 from bascule.store.protocols import BookStore
+from bascule.store.revoked_grants import RevokedGrant, RevokedGrants
 from bascule.store.rows import check, checksum
 from bascule.store.transaction import Transaction
 
@@ -30,6 +34,7 @@ MAX_NAME = 100
 MAX_FORMER = 20  # names
 MAX_REVOKED = 200  # whose holders still get the reason
 TOUCH_SECONDS = 60
+REVOKED_AGAIN = "revoked again"  # an older copy of the database had it as valid
 
 _ALL = "SELECT id, secret_sha256, body, crc FROM grants"
 _INSERT = "INSERT INTO grants (id, secret_sha256, body, crc) VALUES (?, ?, ?, ?)"
@@ -62,8 +67,11 @@ _decoder = msgspec.json.Decoder(Grant)
 class GrantBook:
     """All grants, cached by the hash of their secret. A change is on disk before it is reported."""
 
-    def __init__(self, store: BookStore, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, store: BookStore, clock: Callable[[], float], remembered: RevokedGrants | None = None
+    ) -> None:
         self._store = store
+        self._remembered = remembered
         self.clock = clock
         self._by_hash: dict[str, Grant] = {}
         self._hashes: dict[str, str] = {}  # by id
@@ -72,13 +80,29 @@ class GrantBook:
         self._callbacks: dict[object, Callable[[Grant], None]] = {}
 
     @classmethod
-    async def open(cls, store: BookStore, clock: Callable[[], float] | None = None) -> "GrantBook":
-        """`clock` is what grants run out by; the store's own unless given."""
-        book = cls(store, clock or store.clock)
+    async def open(
+        cls,
+        store: BookStore,
+        clock: Callable[[], float] | None = None,
+        remembered: RevokedGrants | None = None,
+    ) -> "GrantBook":
+        """`clock` is what grants run out by. What is `remembered` as revoked opens nothing, whatever the
+        database says of it."""
+        book = cls(store, clock or store.clock, remembered)
         sound, damaged = await store.query(_load)
         store.remember(damaged)
         book._take(sound)
+        await book._revoke_again()
         return book
+
+    async def _revoke_again(self) -> None:
+        """Revoke what an older copy of the database brought back; remember what only the database knows."""
+        if self._remembered is None:
+            return
+        back = [one for one in self.list() if one.id in self._remembered and one.id not in self._revoked]
+        with contextlib.suppress(StorageFailed):  # they open nothing, and the next start finds them again
+            await self._remove(back, REVOKED_AGAIN, "this machine")
+        await self._remember(list(self._past.values()))
 
     def _take(self, stored: "list[tuple[str, Grant]]") -> None:
         for secret_hash, grant in sorted(stored, key=lambda one: one[1].revoked_at or 0.0):
@@ -90,7 +114,7 @@ class GrantBook:
     async def reload(self) -> None:
         """Take over what other nodes of this hub have changed. What they revoked stops working here."""
         # In the order of our own changes, so that none of them is taken back.
-        sound, damaged = await self._store.transact(_load_all, sync=False)
+        sound, damaged = await self._store.transact(lambda writing: _load(writing.connection), sync=False)
         self._store.remember(damaged)
         valid = {grant.id for _, grant in sound if grant.revoked_at is None}
         gone = [one for one in self.list() if one.kind != "ephemeral" and one.id not in valid]
@@ -99,6 +123,7 @@ class GrantBook:
         self._tell([one for one in gone if one.id not in self._revoked])
         for grant in gone:
             self._forget(grant)
+        await self._revoke_again()
 
     def admit(self, secret: str, grant: Grant) -> None:
         """A grant that is stored nowhere, for a secret that is kept elsewhere."""
@@ -162,7 +187,7 @@ class GrantBook:
         grant = self._past.get(secret_hash) or self._by_hash.get(secret_hash)
         if grant is None or self._holds(grant):
             return None
-        return self._over(grant) if grant.id in self._revoked else grant
+        return _over(grant, self.clock()) if grant.id in self._revoked else grant
 
     def get(self, grant_id: str) -> Grant | None:
         """A valid grant by its id, for open streams and tickets."""
@@ -231,7 +256,9 @@ class GrantBook:
         # it is still listed, because it would be back after a restart, and can be revoked again.
         self._revoked.update(grant.id for grant in grants)
         self._tell(grants)
-        ended = [self._over(grant) for grant in grants if what == "revoked" and grant.kind != "ephemeral"]
+        kept = [grant for grant in grants if grant.kind != "ephemeral"]
+        await self._remember(kept)
+        ended = [_over(grant, self.clock()) for grant in kept if what in ("revoked", REVOKED_AGAIN)]
         oldest = [
             one.id for one in list(self._past.values())[: max(0, len(self._past) + len(ended) - MAX_REVOKED)]
         ]
@@ -248,15 +275,18 @@ class GrantBook:
         for grant in grants:
             self._forget(grant)
 
+    async def _remember(self, grants: "list[Grant]") -> None:
+        """Where an older copy of the database can't undo it."""
+        if self._remembered is None:
+            return
+        now = self.clock()
+        lines = [RevokedGrant(grant.id, grant.revoked_at or now, _runs_out(grant)) for grant in grants]
+        await asyncio.to_thread(self._remembered.add, lines)
+
     def _tell(self, revoked: "list[Grant]") -> None:
         for grant in revoked:
             for callback in list(self._callbacks.values()):
                 callback(grant)
-
-    def _over(self, grant: Grant) -> Grant:
-        now = self.clock()
-        ends = now if grant.expires_at is None else min(now, grant.expires_at)
-        return structs.replace(grant, revoked_at=now, expires_at=ends)
 
     def _touched(self, secret_hash: str, grant: Grant) -> Grant:
         now = self.clock()
@@ -289,8 +319,19 @@ class GrantBook:
         self._by_hash.pop(secret_hash, None)
 
 
-def _load_all(transaction: Transaction) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
-    return _load(transaction.connection)
+def revoke_in_copy(transaction: Transaction, remembered: Container[str], now: float) -> None:
+    """The same for a copy that nobody has open (`GrantBook._revoke_again`)."""
+    sound, _ = _load(transaction.connection)
+    back = [one for _, one in sound if one.revoked_at is None and one.id in remembered]
+    if back:
+        rows = [(*_body(_over(one, now)), one.id) for one in back]
+        transaction.connection.executemany(_UPDATE, rows)
+        transaction.audit([_audit(one, REVOKED_AGAIN, "this machine") for one in back])
+
+
+def _over(grant: Grant, now: float) -> Grant:
+    ends = now if grant.expires_at is None else min(now, grant.expires_at)
+    return structs.replace(grant, revoked_at=now, expires_at=ends)
 
 
 def _load(connection: Connection) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
@@ -317,6 +358,11 @@ def _replaced(transaction: Transaction, grant: Grant) -> bool:
         return False
     transaction.connection.execute(_UPDATE, (*_body(grant), grant.id))
     return True
+
+
+def _runs_out(grant: Grant) -> float | None:
+    """When it ends by itself. That of a revoked one was overwritten, so it counts as one that never does."""
+    return grant.expires_at if grant.revoked_at is None else None
 
 
 def _hashed(secret: str) -> str:

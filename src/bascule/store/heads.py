@@ -29,7 +29,7 @@ class Heads:
         self._descriptor = -1
 
     def begin(self, epoch: str, marks: Iterable[tuple[str, int]]) -> None:
-        """Write the file anew; from here on `moved` keeps it true. On a full disk the one of before stays."""
+        """Rewrite the file; from here on `moved` keeps it true. On a full disk the one of before stays."""
         self.close()
         self.epoch, self.marks, self._lines = epoch, dict(marks), {}
         lines = [_line(_HEADER, 0, epoch)]

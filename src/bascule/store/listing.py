@@ -60,12 +60,12 @@ WHERE agent = ? AND conversation = ? AND conversation <> '' AND sessions.found =
 """
 _RECENT = """
 SELECT * FROM (SELECT updated_at, session_id FROM sessions WHERE found = 0 AND archived = {archived}
-               ORDER BY updated_at DESC LIMIT 1000) AS newest
+               ORDER BY updated_at DESC, session_id LIMIT 1000) AS newest
 """
 _RECENT_FOLDERS = f"""
 SELECT home, device FROM ({_RECENT.format(archived=0)} UNION ALL {_RECENT.format(archived=1)}) AS recent
 CROSS JOIN session_index USING (session_id)
-WHERE home <> '' {{condition}} GROUP BY home, device ORDER BY max(updated_at) DESC LIMIT ?
+WHERE home <> '' {{condition}} GROUP BY home, device ORDER BY max(updated_at) DESC, home, device LIMIT ?
 """
 _CONVERSATIONS = """
 SELECT agent, conversation, session_id FROM session_index WHERE found = 0 AND conversation <> ''

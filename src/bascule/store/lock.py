@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from bascule.model.errors import AlreadyRunning
+from bascule.model.process_ids import pid_exists
 
 # That a program which a killed server was just starting has to begin: until then it holds the lock, too.
 RELEASE_SECONDS = 5.0
@@ -50,7 +51,7 @@ class Lock:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 pid = self._holder()
-                if pid is None or _is_there(pid) or time.monotonic() >= deadline:
+                if pid is None or pid_exists(pid) or time.monotonic() >= deadline:
                     return False
                 time.sleep(RETRY_SECONDS)
             else:
@@ -67,13 +68,3 @@ class Lock:
         text = f"{os.getpid()} {state}\n".encode()
         os.pwrite(self._descriptor, text, 0)
         os.ftruncate(self._descriptor, len(text))
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # another user's
-        pass
-    return True

@@ -1,4 +1,4 @@
-"""What a store promises to its two owners: a hub, which serves people, and a daemon, which writes logs.
+"""Interfaces of a store for its two owners: a hub, which serves people, and a daemon, which writes logs.
 
 Both keep an append-only log per session, with the records and entries folded from it (`Log`). A hub's store
 also takes in copies of other machines' logs, and may be a PostgreSQL that several hubs share; a daemon's is

@@ -1,4 +1,4 @@
-"""What a store does for replication: the daemon's half reads its own logs, the hub's half takes copies in."""
+"""Replication in a store: the daemon's half reads its own logs, the hub's half takes copies in."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from bascule.model.records import SessionRecord
 from bascule.store.audit import SentRecord
-from bascule.store.base import AuditCheck, Listener, Row
+from bascule.store.base import AuditCheck, AuditRecord, Listener, Row
 from bascule.store.device_audit import DeviceChain, TakenAudit
 
 
@@ -81,6 +81,10 @@ class SourceStore(Protocol):
 
     def watch_audit(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Call `changed` after each commit with audit records. The result ends that."""
+        ...
+
+    async def audit(self, records: list[AuditRecord]) -> None:
+        """Chain records; returns once they would survive a power cut."""
         ...
 
     async def audit_rows(self, after: int, size: int) -> list[SentRecord]:

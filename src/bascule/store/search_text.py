@@ -71,7 +71,7 @@ def shown_of(entry: AnyEntry) -> str:
         return text_of(entry)
     verb = VERBS.get(entry.tool_kind, entry.name)
     title = "" if entry.title in (entry.name, verb) else entry.title
-    values = [one for one in _values(bytes(entry.input)) if one != title]
+    values = [value for value in _values(bytes(entry.input)) if value != title]
     return " ".join([verb, title, *values, entry.output[:MAX_OUTPUT]])
 
 
@@ -97,7 +97,7 @@ def _asked(entry: RequestEntry) -> str:
     """Questions with their answers. A permission's words are those of its tool, which has its own entry."""
     if not isinstance(entry.asked, QuestionAsked):
         return ""
-    lines = [one.question for one in entry.asked.questions]
+    lines = [question.question for question in entry.asked.questions]
     if isinstance(entry.answer, QuestionAnswered):
         lines += entry.answer.answers.values()
     return "\n".join(lines)

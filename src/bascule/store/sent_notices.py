@@ -1,4 +1,4 @@
-"""Which requests people were notified of outside the page, and by which channels, across a restart."""
+"""Record of sent notifications: which requests, by which channels. It outlives a restart."""
 
 import asyncio
 import logging
@@ -35,8 +35,14 @@ class SentBook:
     A request that no channel has, or has still to send, was not sent to anybody and is forgotten.
     """
 
+    shared = False  # with other nodes, which have sent some of it
+
     def __init__(self, store: BookStore) -> None:
         self._store = store
+
+    async def is_ours(self, key: Key) -> bool:
+        """Whether this server is the one to say what became of it."""
+        return True
 
     async def load(self) -> Sent:
         return await self._store.query(_load)
@@ -46,7 +52,7 @@ class SentBook:
 
     def sending(self, tag: str, channels: Iterable[str]) -> None:
         """These have it to send; call it after `sent`."""
-        self._write([*((SEND, (tag, one)) for one in channels), (SWEEP, ())])
+        self._write([*((SEND, (tag, channel)) for channel in channels), (SWEEP, ())])
 
     def shown(self, tag: str, channel: str) -> None:
         self._write([(SHOWN, (tag, channel))])

@@ -1,7 +1,7 @@
 """SQLite's engine: one file, its write-ahead log, the marks beside it, and fsync only where asked for."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bascule.model.errors import StorageFailed
@@ -51,7 +51,7 @@ class SqliteEngine:
     def renewed(self) -> frozenset[str] | None:
         return None
 
-    def committing(self, devices: frozenset[str]) -> None:
+    def committing(self, devices: frozenset[str], grown: Mapping[str, int]) -> None:
         """Nothing: the lock on the file keeps every other process out."""
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:

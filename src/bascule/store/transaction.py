@@ -1,7 +1,7 @@
 """One transaction of the writer: checks each step, then writes all of them to the tables."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import NoReturn
 from zlib import crc32
@@ -61,6 +61,8 @@ SWEEP_REPLIES = """
 DELETE FROM replies WHERE key IN (SELECT key FROM replies WHERE at < ? ORDER BY at LIMIT ?)
 """
 
+Committing = Callable[[frozenset[str], Mapping[str, int]], None]
+
 
 class Transaction:
     """The writer's view of the database: its connection, the sessions it has in memory, the audit chain."""
@@ -94,12 +96,12 @@ class Transaction:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
-    def commit(self, committing: Callable[[frozenset[str]], None] | None = None) -> list[Committed]:
+    def commit(self, committing: Committing | None = None) -> list[Committed]:
         """Write what the steps left in memory, commit, and say what has become true."""
         for state in self._touched.values():
             self._write(state)
         if committing is not None:
-            committing(frozenset(self._seen))
+            committing(frozenset(self._seen), self._grown())
         self._seen.clear()
         self.connection.execute("COMMIT")
         committed, self._early = self._early, []
@@ -110,6 +112,14 @@ class Transaction:
         if len(self._sessions) > MAX_SESSIONS:
             self._forget_quiet_sessions()
         return committed
+
+    def _grown(self) -> dict[str, int]:
+        """The last row of each session that this transaction adds to."""
+        grown = {commit.record.session_id: commit.rows[-1].seq for commit in self._early}
+        for session_id, state in self._touched.items():
+            if state.rows:
+                grown[session_id] = state.rows[-1].seq
+        return grown
 
     def _forget_quiet_sessions(self) -> None:
         excess = len(self._sessions) - MAX_SESSIONS

@@ -1,4 +1,4 @@
-"""What this machine's kernel has for a cage, as the keeper would use it."""
+"""Detects what this machine's kernel offers for a cage, as the keeper would use it."""
 
 from bascule.keeper import landlock, system_calls
 from bascule.keeper.landlock import LEAST as LEAST

@@ -11,8 +11,8 @@ import msgspec
 
 from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
-from bascule.transport.connection import Done, FrameProtocol
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
+from bascule.transport.keeper_connection import Done, FrameProtocol
 from bascule.transport.keeper_messages import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
 from bascule.transport.keys import Keys
 from bascule.transport.position import Position, PositionPost

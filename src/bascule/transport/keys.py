@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 from bascule.keeper.frames import Message
-from bascule.transport.connection import Answer, Done
 from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.keeper_connection import Answer, Done
 from bascule.transport.loan import Loan
 
 IDLE_SECONDS = 60.0  # after this long without a key the descriptor is given back

@@ -43,7 +43,7 @@ def add_starts(commands: Commands) -> None:
 
 def add_pair(commands: Commands) -> None:
     pair = add(
-        commands, "pair", "let a phone or another browser in by a one-time link", lazily("pair", "pair")
+        commands, "pair", "let a phone or another browser in with a one-time link", lazily("pair", "pair")
     )
     pair.add_argument("name", nargs="?", help="name of its user; shown beside what they do")
     pair.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")

@@ -110,7 +110,9 @@ def _add_other_machines(actions: Commands) -> None:
         "--hub-url", metavar="URL", help="address at which that machine reaches this hub (public_url)"
     )
     install.add_argument(
-        "--hub-may-widen", action="store_true", help="let this hub widen there what agents do without asking"
+        "--hub-may-widen",
+        action="store_true",
+        help="let this hub allow agents there to do more without asking",
     )
     install.add_argument(
         "--through-ssh", action="store_true", help="it can't reach this hub: keep a tunnel over ssh"
@@ -132,3 +134,25 @@ def add_store(commands: Commands) -> None:
     )
     copy.add_argument("--from", dest="source", metavar="DIR", help="state folder of the hub (the usual one)")
     copy.add_argument("--to", required=True, metavar="URL", help="postgresql://user@host/database")
+
+
+def add_backup(commands: Commands) -> None:
+    backup = add(
+        commands,
+        "backup",
+        "copy the server's database to a file, also while it runs",
+        lazily("backup", "backup"),
+        talks=False,
+    )
+    backup.add_argument("file", nargs="?", metavar="FILE", help="new file (bascule-backup-TIME.db)")
+    restore = add(
+        commands,
+        "restore",
+        "restore a backup into an empty state folder; links have to be created, and machines joined, again",
+        lazily("backup", "restore"),
+        talks=False,
+    )
+    restore.add_argument("file", metavar="FILE", help="made by `bascule backup`")
+    restore.add_argument(
+        "--replace", action="store_true", help="set the database of a used state folder aside"
+    )

@@ -19,7 +19,9 @@ def add_prompts(commands: Commands) -> None:
         lazily("prompts", "import_files"),
     )
     importing.add_argument("folder")
-    importing.add_argument("--private", action="store_true", help="keep what is new to this grant")
+    importing.add_argument(
+        "--private", action="store_true", help="let nobody else see the prompts that are new"
+    )
     exporting = add(
         actions,
         "export",

@@ -137,7 +137,7 @@ class Cages:
 
     def _needs(self, spec: AgentSpec, words: Sequence[str], env: Mapping[str, str], temp: str) -> Needs:
         places = (*spec.cage.reads, *GIT_SETTINGS)
-        reads = [_package_folder() if one == PACKAGE else place_path(one, env) for one in places]
+        reads = [_package_folder() if place == PACKAGE else place_path(place, env) for place in places]
         writes = _own_places(spec, env)
         return Needs(
             programs=program_files(words, env),

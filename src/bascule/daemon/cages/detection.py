@@ -1,4 +1,4 @@
-"""Which cage this machine has: Landlock, else bubblewrap, on macOS sandbox-exec; or why there is none."""
+"""Detects this machine's cage: Landlock, else bubblewrap, on macOS sandbox-exec; or why there is none."""
 
 import os
 import shutil

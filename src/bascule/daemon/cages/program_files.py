@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 FIRST_LINE = 512
-MOST_LINKS = 16
+MAX_LINKS = 16
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Folders into which everything is installed: a program there has no folder of its own.
 SHARED_PREFIXES = (
@@ -33,7 +33,7 @@ def program_files(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, ..
 def path_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """The folders in which programs are looked for. Not one that holds the whole home folder."""
     folders = env.get("PATH", "").split(os.pathsep)
-    return tuple(one for one in folders if one.startswith("/") and not holds_home(one, env))
+    return tuple(folder for folder in folders if folder.startswith("/") and not holds_home(folder, env))
 
 
 def named_ports(env: Mapping[str, str]) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ def _run_from(program: str, env: Mapping[str, str]) -> Iterator[str]:
 
 def _links(path: str) -> Iterator[str]:
     """The path, and every name that it leads to: a virtual environment is found by its link."""
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         yield path
         if not os.path.islink(path):
             break
@@ -98,4 +98,4 @@ def _interpreters(program: str, env: Mapping[str, str]) -> list[str]:
         return words[:1]
     name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
     places = (os.path.join(folder, name) for folder in env.get("PATH", "").split(os.pathsep))
-    return [words[0], *([next((one for one in places if os.access(one, os.X_OK)), "")] if name else [])]
+    return [words[0], *([next((place for place in places if os.access(place, os.X_OK)), "")] if name else [])]

@@ -1,4 +1,4 @@
-"""What each capability level lets a process read, write, run and connect to. Pure."""
+"""The access of each capability level: what a process may read, write, run and connect to. Pure."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""What git needs of the repository for a work tree that Bascule made of it, and no more.
+"""The paths of a repository that git needs in a work tree that Bascule made of it, and no more.
 
 The agent can write in its tree and in what git keeps of that tree, so nothing that stands there is believed:
 the repository is the one the session was started for, and it has to say itself that this is its tree.

@@ -83,7 +83,7 @@ def parse_status(output: bytes, prefix: str) -> GitStatus:
             files.append(Changed(line.split(" ", 10)[10].removeprefix(prefix), "conflict", None))
         elif line.startswith("? "):
             files.append(Changed(line[2:].removeprefix(prefix), "untracked", None))
-    return GitStatus(branch, [one for one in files if not one.path.endswith("/")])
+    return GitStatus(branch, [file for file in files if not file.path.endswith("/")])
 
 
 def _is_file(mode: str) -> bool:
@@ -130,10 +130,10 @@ def _compare_all(
     changes: list[FileChange] = []
     room = MAX_PATCHES
     deadline = monotonic() + SECONDS
-    for one in files:
+    for file in files:
         if monotonic() > deadline:
             room = 0
-        change = _compare(one, before, confined, min(room, MAX_PATCH))
+        change = _compare(file, before, confined, min(room, MAX_PATCH))
         if change is not None:
             room -= len(change.patch)
             changes.append(change)

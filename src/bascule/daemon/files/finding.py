@@ -32,13 +32,13 @@ def find_files(folder: str, wanted: str, limit: int, own: tuple[str, ...], path:
 
 
 def _is_in(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(one.rstrip("/") + "/") for one in folders)
+    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def best(paths: list[str], wanted: str, limit: int) -> list[str]:
     """Those that hold the letters in this order: in the name before the folders, together before apart."""
     low = wanted.lower()
-    ranked = ((_rank(one.lower(), low), len(one), one) for one in paths)
+    ranked = ((_rank(path.lower(), low), len(path), path) for path in paths)
     found = heapq.nsmallest(limit, (one for one in ranked if one[0] < _NO_MATCH))
     return [one for _, _, one in found]
 

@@ -101,7 +101,7 @@ class Repository:
     def _check(self, paths: tuple[str, ...]) -> dict[str, Changed]:
         """The files by path, as git sees them; raises for one that is none, or goes through a filter."""
         status = parse_status(self._run(*STATUS), self._prefix)
-        known = {one.path: one for one in status.files}
+        known = {file.path: file for file in status.files}
         for path in paths:
             if path not in known:
                 known[path] = Changed(path, "modified", None)

@@ -19,7 +19,7 @@ from bascule.link.found import AwaitFeedback, FeedbackNews, OpenTerminal, TakeFe
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Envelope
 from bascule.model.events import PromptQueued, PromptSent
-from bascule.policy.visible import tame
+from bascule.policy.visible import sanitize
 from bascule.store.base import AuditRecord, Batch, Committed, ResumePoint, StoredReply
 from bascule.store.protocols import DaemonStore
 
@@ -148,7 +148,7 @@ class Feedback:
     ) -> TakenFeedback:
         record = point.record
         # The agent may draw the words on its screen: they must not move a cursor, or turn a line around.
-        words = format_hook_message(HookMessage(one.prompt_id, tame(one.by), tame(one.text)))
+        words = format_hook_message(HookMessage(one.prompt_id, sanitize(one.by), sanitize(one.text)))
         taken = TakenFeedback(one.prompt_id, words)
         noted = decode_noted(point.driver_state) or shown.noted
         noted.handed = [*noted.handed, one.prompt_id][-MAX_HANDED:]

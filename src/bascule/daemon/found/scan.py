@@ -47,8 +47,10 @@ class Scan:
         self.known = FoundCatalogue()
         self.looking = Looking(False, 0, 0)
         self.terminals: Terminals = {}
-        self.rests = {one.place.agent: one.place.rest_seconds for one in cabinets}
-        self.commands = {one.place.agent: one.place.command for one in cabinets if one.place.command}
+        self.rests = {cabinet.place.agent: cabinet.place.rest_seconds for cabinet in cabinets}
+        self.commands = {
+            cabinet.place.agent: cabinet.place.command for cabinet in cabinets if cabinet.place.command
+        }
         self._store = store
         self._cabinets = cabinets
         self._home = home
@@ -210,7 +212,7 @@ class Scan:
 
     def _is_live(self, kept: KeptConversation, agent_session_id: str) -> bool:
         """Open in a terminal as far as its agent says so; of others, whether it is being written to."""
-        if any(one.place.live and one.place.agent == kept.agent for one in self._cabinets):
+        if any(cabinet.place.live and cabinet.place.agent == kept.agent for cabinet in self._cabinets):
             return (kept.agent, agent_session_id) in self.terminals
         return self._clock() - kept.modified < RECENT_SECONDS
 

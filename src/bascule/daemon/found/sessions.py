@@ -127,9 +127,9 @@ class FoundSessions:
         result = await self._store.search(command.q, limit=command.limit, only_found=True)
         hits = [
             FoundHit(
-                one.session_id, one.title, one.first_seq, list(one.snippet), one.at, one.kind, one.archived
+                hit.session_id, hit.title, hit.first_seq, list(hit.snippet), hit.at, hit.kind, hit.archived
             )
-            for one in result.hits
+            for hit in result.hits
         ]
         return FoundHits(hits=hits, owed=result.owed)
 

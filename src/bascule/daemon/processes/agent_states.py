@@ -6,11 +6,11 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bascule.daemon.driver_table import SHARED
-from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.lost_sessions import LostSessions, how
 from bascule.daemon.processes.reconnecting import PAUSES, Reconnecting
-from bascule.daemon.starting import Starter, is_lost, is_orphan
+from bascule.daemon.sessions.driver_table import SHARED
+from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.sessions.starting import Starter, is_lost, is_orphan
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.link.machine import AgentState, Conversations
 from bascule.model.commands import Actor
@@ -79,7 +79,7 @@ class AgentStates:
         shared = self._ladder.state_of(agent, self._sessions.connections.state_of(agent))
         if shared != "idle":
             return shared
-        phases = [one.ledger.record.phase for one in self._supervisors(agent)]
+        phases = [supervisor.ledger.record.phase for supervisor in self._supervisors(agent)]
         if any(phase is not Phase.STARTING for phase in phases):
             return "connected"
         lost = {self._ladder.state_of(group, "idle") for group, of in self._agents.items() if of == agent}
@@ -90,7 +90,7 @@ class AgentStates:
 
     async def reconnect(self, agent: str, by: Actor, session_id: str = "") -> AgentState:
         """A person wants it back now. Raises `AgentUnavailable` when it does not come."""
-        orphans = [one for one in await self._orphans() if one.agent == agent]
+        orphans = [orphan for orphan in await self._orphans() if orphan.agent == agent]
         groups: dict[str, list[str]] = {agent: []}
         for record in orphans:
             # A person who asks for an agent means those that were lost just now, not each one that ever was.
@@ -126,7 +126,7 @@ class AgentStates:
 
     async def end_all(self, reason: EndReason, by: str) -> int:
         """Nothing that was stopped may come back by itself."""
-        lost = [one.session_id for one in await self._orphans() if is_lost(one)]
+        lost = [orphan.session_id for orphan in await self._orphans() if is_lost(orphan)]
         for session in lost:
             self._ladder.forget(session)
         return sum([await self._lost.end(session, reason, by) for session in lost])
@@ -144,12 +144,15 @@ class AgentStates:
         if listing.problem:
             raise AgentFailed(f"The agent listed nothing: {listing.problem}", agent=agent)
         known = await self._store.conversations(agent)
-        found = [replace(one, session=known.get((agent, one.id))) for one in listing.conversations]
+        found = [
+            replace(conversation, session=known.get((agent, conversation.id)))
+            for conversation in listing.conversations
+        ]
         return Conversations(conversations=tuple(found), more=listing.more)
 
     async def _orphans(self) -> list[SessionRecord]:
         records = await self._store.orphans()
-        readable = [one for one in records if one.session_id not in self._store.damaged_sessions]
+        readable = [record for record in records if record.session_id not in self._store.damaged_sessions]
         found = [one for one in readable if is_orphan(one)]
         return sorted(found, key=lambda one: one.created_at)
 

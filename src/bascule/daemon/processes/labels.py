@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 import msgspec
 from msgspec import Struct
 
-from bascule.daemon.live_sessions import process_name
 from bascule.daemon.processes.keeper_process import KeeperLink
+from bascule.daemon.sessions.live_sessions import process_name
 from bascule.model.errors import HostError
 from bascule.model.events import SessionStarted
 from bascule.model.lifecycle import LIVE

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bascule.daemon.adopting import weaken
-from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.reconnecting import STDERR
-from bascule.daemon.starting import Starter, is_lost
+from bascule.daemon.sessions.adopting import weaken
+from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.sessions.starting import Starter, is_lost
 from bascule.model.commands import Actor, Command, Envelope, PromptPlaced, SendPrompt
 from bascule.model.errors import AgentFailed, AgentUnavailable
 from bascule.model.events import (
@@ -133,7 +133,7 @@ class LostSessions:
         `once`: refused when the disk is full, instead of stored when there is room.
         """
         async with self._lock:
-            await self._sessions.put_away(session)
+            await self._sessions.wait_released(session)
             point = await self._store.resume_point(session)
             if point is None or session in self._sessions.live or not is_lost(point.record):
                 return False

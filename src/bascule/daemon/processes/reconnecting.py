@@ -72,7 +72,7 @@ class Reconnecting:
         """These sessions have lost their process, after so many tries: begin, or go on with, the ladder."""
         self.messages[group] = why
         waiting = self._waiting.setdefault(group, [])
-        waiting += [one for one in sessions if one not in waiting]
+        waiting += [session for session in sessions if session not in waiting]
         if group in self._climbs:
             return
         known, came_up = self._tries.get(group, (tries, self._steady()))
@@ -93,7 +93,7 @@ class Reconnecting:
     async def now(self, group: str, sessions: list[str]) -> bool:
         """A person asks: one try, at once. False when there is nothing to take up."""
         waiting = self._waiting.setdefault(group, [])
-        waiting += [one for one in sessions if one not in waiting]
+        waiting += [session for session in sessions if session not in waiting]
         if not waiting:
             del self._waiting[group]
             return False
@@ -189,8 +189,8 @@ class Reconnecting:
         """
         waiting = list(self._waiting[group])
         problems = [await self._attempt(group, one) for one in waiting[:1]]
-        if any(isinstance(one, AgentUnavailable | LimitReached) for one in problems):
-            seconds = [one.fields.get("retry_after") for one in problems if one is not None]
+        if any(isinstance(problem, AgentUnavailable | LimitReached) for problem in problems):
+            seconds = [problem.fields.get("retry_after") for problem in problems if problem is not None]
             return max((float(one) for one in seconds if isinstance(one, int)), default=0.0)
         await asyncio.gather(*(self._attempt(group, one) for one in waiting[1:]))
         self._tries[group] = (self._tries.get(group, (0, 0.0))[0], self._steady())

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.git import GitFailed
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.launching import Launching
-from bascule.daemon.live_sessions import LiveSessions
-from bascule.daemon.starting import Starter, tidy_title
+from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.sessions.starting import Starter, tidy_title
 from bascule.daemon.widening import widened_by_comparison
 from bascule.daemon.worktrees import trees as worktrees
 from bascule.daemon.worktrees.trees import DoesNotApply, Repository, Surroundings, Tree
@@ -332,7 +332,7 @@ class Comparing:
         live = self._sessions.live.get(session_id)
         if live is not None:
             live.end("closed", by)
-            await self._sessions.gone(session_id, END_SECONDS)
+            await self._sessions.wait_ended(session_id, END_SECONDS)
 
     def _check_idle(self, contestant: Contestant, why: str) -> None:
         live = self._sessions.live.get(contestant.session_id)

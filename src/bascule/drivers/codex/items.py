@@ -102,8 +102,8 @@ class Items:
             return
         item.output = (item.output + piece)[-LIVE_OUTPUT:]
         item.printed += len(piece)
-        if not item.told or item.printed - item.told >= TELL_EVERY:
-            item.told = item.printed
+        if not item.emitted or item.printed - item.emitted >= TELL_EVERY:
+            item.emitted = item.printed
             self._out.put(ToolChanged(item_id, "running", item.output))
 
     def end_all(self, why: str, *, beside: bool = True) -> None:

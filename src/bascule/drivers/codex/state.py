@@ -36,7 +36,7 @@ class Item(Struct, omit_defaults=True):
     denied: bool = False
     beside: bool = False  # of a sub-agent
     output: str = ""  # the end of its output so far
-    told: int = 0  # value of `printed` when output was last emitted
+    emitted: int = 0  # value of `printed` when output was last emitted
     printed: int = 0
     changes: Raw = NOTHING
 

@@ -6,11 +6,7 @@ from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import clip, loosely
 from bascule.drivers.line_reader import keep
 from bascule.drivers.stream_json.open_messages import OpenMessages
-from bascule.drivers.stream_json.results import change_by
-from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
-from bascule.drivers.stream_json.tools import PLANS, kind_of, plan_in, title_of_raw
-from bascule.drivers.stream_json.turns import tell_failure
-from bascule.drivers.stream_json.wire import (
+from bascule.drivers.stream_json.output_messages import (
     Assistant,
     BlockStart,
     BrokenBlock,
@@ -20,6 +16,10 @@ from bascule.drivers.stream_json.wire import (
     StreamEvent,
     raw_blocks,
 )
+from bascule.drivers.stream_json.results import change_by
+from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
+from bascule.drivers.stream_json.tools import PLANS, kind_of, plan_in, title_of_raw
+from bascule.drivers.stream_json.turns import tell_failure
 from bascule.model.events import (
     Note,
     PlanChanged,

@@ -17,9 +17,7 @@ from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
 from bascule.drivers.stream_json.assistant_messages import Messages
 from bascule.drivers.stream_json.encode import our_subtype
-from bascule.drivers.stream_json.requests import StreamJsonRequests
-from bascule.drivers.stream_json.state import DriverState
-from bascule.drivers.stream_json.wire import (
+from bascule.drivers.stream_json.output_messages import (
     Assistant,
     ControlRequest,
     StreamEvent,
@@ -28,6 +26,8 @@ from bascule.drivers.stream_json.wire import (
     damaged_user,
     decode_message,
 )
+from bascule.drivers.stream_json.requests import StreamJsonRequests
+from bascule.drivers.stream_json.state import DriverState
 from bascule.drivers.writes import Replies
 from bascule.model.events import (
     CommandsChanged,

@@ -18,9 +18,9 @@ from bascule.drivers.lenient import (
 )
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
+from bascule.drivers.stream_json.output_messages import ControlRequest
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
-from bascule.drivers.stream_json.wire import ControlRequest
 from bascule.drivers.writes import Replies
 from bascule.model.event_values import PermissionOption, Question, QuestionOption
 from bascule.model.events import (

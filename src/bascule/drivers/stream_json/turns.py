@@ -17,9 +17,9 @@ from bascule.drivers.lenient import (
     whole,
     words,
 )
+from bascule.drivers.stream_json.output_messages import User
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
-from bascule.drivers.stream_json.wire import User
 from bascule.model.event_values import StopReason, Usage
 from bascule.model.events import (
     ModelChanged,

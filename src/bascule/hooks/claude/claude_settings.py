@@ -76,7 +76,7 @@ def without_hooks(settings: Object) -> Object:
     kept: Object = {}
     for event in known:
         groups = _groups(known, event)
-        left = [_cleared(one) for one in groups if not _is_all_ours(one)]
+        left = [_cleared(group) for group in groups if not _is_all_ours(group)]
         if left or not groups:
             kept[event] = left
     others = {name: value for name, value in settings.items() if name != "hooks"}
@@ -91,18 +91,20 @@ def ours_in(settings: Object) -> dict[str, list[Object]]:
     found: dict[str, list[Object]] = {}
     for event in known:
         for group in _groups(known, event):
-            found.setdefault(event, []).extend(one for one in _handlers(group) if _is_ours(one))
+            found.setdefault(event, []).extend(handler for handler in _handlers(group) if _is_ours(handler))
     return {event: ours for event, ours in found.items() if ours}
 
 
 def _is_all_ours(group: Any) -> bool:
     handlers = _handlers(group)
-    return bool(handlers) and all(_is_ours(one) for one in handlers)
+    return bool(handlers) and all(_is_ours(handler) for handler in handlers)
 
 
 def _cleared(group: Any) -> Any:
     handlers = _handlers(group)
-    return {**group, "hooks": [one for one in handlers if not _is_ours(one)]} if handlers else group
+    return (
+        {**group, "hooks": [handler for handler in handlers if not _is_ours(handler)]} if handlers else group
+    )
 
 
 def _is_ours(handler: Any) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 AGENT = "claude-code"
-MOST = 8 * 1024 * 1024  # bytes of an event, or of an answer
+MAX_BYTES = 8 * 1024 * 1024  # bytes of an event, or of an answer
 CONNECT_SECONDS = 2.0
 TAKE_SECONDS = 5.0
 ASK_SECONDS = 40.0  # the server answers within 25
@@ -38,7 +38,7 @@ class Lost(Exception):
 def main(words: list[str]) -> int:
     try:
         mode, data = words
-        event = json.loads(sys.stdin.buffer.read(MOST))
+        event = json.loads(sys.stdin.buffer.read(MAX_BYTES))
         hook = Hook(data, event, os.environ)
         return hook.take() if mode == "take" else hook.wait()
     except Exception:  # noqa: BLE001 - an agent would show the fault to its model, or stop for it
@@ -172,7 +172,7 @@ def _connect(scheme: str, place: str) -> socket.socket:
 def _read(receive: Callable[[int], bytes]) -> bytes:
     pieces: list[bytes] = []
     size = 0
-    while size < MOST and (piece := receive(65536)):
+    while size < MAX_BYTES and (piece := receive(65536)):
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)

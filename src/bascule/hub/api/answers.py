@@ -92,7 +92,7 @@ OPERATIONS = (
         need="viewer",
         answer=AnswerList,
         run=list_answers,
-        summary="List answers waiting for a machine, and what became of earlier ones, newest first",
+        summary="List answers waiting for a machine, and the outcome of earlier ones, newest first",
     ),
     Operation(
         name="answers:take-back",

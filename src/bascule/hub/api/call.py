@@ -8,6 +8,7 @@ from bascule.hub.live.positions import Reason
 from bascule.hub.services import Hub
 from bascule.hub.wire.asgi_types import Receive, Scope, Send
 from bascule.model.commands import Actor, Command
+from bascule.model.errors import Refused, SessionGone, SessionNotFound
 from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant
 
@@ -86,7 +87,17 @@ class Call(Generic[B]):
         """Send a command to the session's device, or to the device that this call names."""
         board = self.hub.switchboard
         await board.met()
-        return await board.ask(self.target, command, self.by, self.key, seconds=seconds)
+        try:
+            return await board.ask(self.target, command, self.by, self.key, seconds=seconds)
+        except Refused as refused:
+            if self.session is None or refused.refusal().code != SessionNotFound.code:
+                raise
+            raise self._gone(self.session) from None
+
+    def _gone(self, record: SessionRecord) -> SessionGone:
+        """We have a copy of what its machine has lost: its database was, or was put back from before it."""
+        status = self.hub.switchboard.status(self.target)
+        return SessionGone(record.session_id, status.name if status is not None else self.target)
 
 
 AnyCall = Call[Any]

@@ -94,7 +94,7 @@ def _page(
     more = end < read.end and bool(data)
     since = 0 if first else time_at(times, start, began)
     until = time_at(times, end, began) if more else None
-    shown = [one for one in resizes if one[0] >= since and (until is None or one[0] < until)]
+    shown = [resize for resize in resizes if resize[0] >= since and (until is None or resize[0] < until)]
     lines = list(timed_lines(data, start, times, began, shown))
     if first:
         lines.insert(0, header(record, size))

@@ -13,7 +13,7 @@ def folders_given(board: Switchboard, given: tuple[str, ...]) -> tuple[str, ...]
 
 def folders_shown(board: Switchboard, kept: tuple[str, ...]) -> tuple[str, ...]:
     """The machine's name is left out while it is the only one."""
-    names = {one.device: one.name for one in board.devices()}
+    names = {device.device: device.name for device in board.devices()}
     return tuple(_shown(names, *on_machine(one)) for one in kept)
 
 

@@ -30,7 +30,7 @@ from bascule.model.events import (
     StderrWritten,
     Unrecognised,
 )
-from bascule.policy.visible import tame, visible
+from bascule.policy.visible import sanitize, visible
 
 TROUBLES = {
     "error": "The agent stopped with an error",
@@ -140,7 +140,7 @@ def _exact(text: str) -> str:
 
 
 def _prose(text: str) -> Block:
-    return Block("prose", tame(hide(text)))
+    return Block("prose", sanitize(hide(text)))
 
 
 def _code(text: str) -> Block:

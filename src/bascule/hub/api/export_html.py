@@ -218,9 +218,9 @@ def _plan(entry: PlanEntry) -> str:
 def _question(asked: QuestionAsked, answer: QuestionAnswered | None) -> str:
     given = answer.answers if answer else {}
     rows = "".join(
-        f"<dt>{html.escape(said(one.question))}</dt>"
-        f"<dd>{html.escape(said(given.get(one.question, 'No answer')))}</dd>"
-        for one in asked.questions
+        f"<dt>{html.escape(said(question.question))}</dt>"
+        f"<dd>{html.escape(said(given.get(question.question, 'No answer')))}</dd>"
+        for question in asked.questions
     )
     summary = '<summary><span class="entry-line__verb">Question</span></summary>'
     answers = f'<div class="tool__body"><dl class="question-answers">{rows}</dl></div>'
@@ -303,7 +303,7 @@ def _target(target: str, kind: str) -> str:
 
 
 def _counts(entry: ToolEntry) -> str:
-    added, removed = sum(one.added for one in entry.diffs), sum(one.removed for one in entry.diffs)
+    added, removed = sum(diff.added for diff in entry.diffs), sum(diff.removed for diff in entry.diffs)
     if entry.status != "done" or not (added or removed):
         return ""
     return (

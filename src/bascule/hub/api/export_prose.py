@@ -22,7 +22,7 @@ _WRITTEN = ("paragraph_open", "heading_open", "list_item_open", "th_open", "td_o
 
 
 def prose(text: str) -> str:
-    """`text` has been redacted and tamed; what comes back is safe to put into a page."""
+    """`text` has been redacted and sanitized; what comes back is safe to put into a page."""
     if len(text) > MAX_MARKDOWN or len(_MARK.findall(text)) > MAX_MARKS:
         return f'<pre class="plain">{html.escape(text)}</pre>'
     return _reader().render(text)

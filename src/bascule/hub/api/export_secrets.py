@@ -1,4 +1,4 @@
-"""Whether an export keeps what looks like a secret: no, unless the owner says so for this one file."""
+"""Decides whether an export keeps what looks like a secret: only when the owner says so for this file."""
 
 from contextvars import ContextVar
 from typing import Any

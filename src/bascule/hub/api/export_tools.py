@@ -1,4 +1,4 @@
-"""What a tool call did, as HTML for an export: its command, its diffs, what it printed."""
+"""Renders a tool call as HTML for an export: its command, diffs and output."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""How an export says things: verbs and targets of tool calls, durations, dates and who did what."""
+"""Wording of exports: verbs and targets of tool calls, durations, dates and actors."""
 
 import re
 from datetime import datetime
@@ -10,7 +10,7 @@ from msgspec import Raw
 from bascule.hub.api.export_secrets import hide
 from bascule.model.entries import ToolEntry
 from bascule.model.records import SessionRecord
-from bascule.policy.visible import tame, visible
+from bascule.policy.visible import sanitize, visible
 
 VERBS = {
     "execute": "Run",
@@ -48,7 +48,7 @@ def exact(text: str) -> str:
 
 
 def said(text: str) -> str:
-    return tame(hide(text))
+    return sanitize(hide(text))
 
 
 def one_line(text: str) -> str:

@@ -72,7 +72,7 @@ async def fetch(call: Call[FoundNamed]) -> Done:
     board, session_id = call.hub.switchboard, call.body.session_id
     await board.met()
     if call.device is None:
-        here = [board.line(one.device) for one in board.devices() if board.is_connected(one.device)]
+        here = [board.line(device.device) for device in board.devices() if board.is_connected(device.device)]
         await _fetch_from_one_of(here, session_id)
     elif (fetching := board.line(board.device(call.device)).fetch) is not None:
         await fetching(session_id)

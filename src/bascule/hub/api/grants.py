@@ -57,7 +57,7 @@ def _known(call: AnyCall, named: GrantNamed) -> str:
 async def share(call: Call[ShareBody]) -> GrantMade:
     """The secret stands behind the `#`, which browsers do not send: it is in no server's log."""
     hub, record = call.hub, call.record
-    name = call.body.name or f"share of {record.title or record.session_id}"[:100]
+    name = call.body.name or f"Link to {record.title or record.session_id}"[:100]
     name = "".join(letter for letter in name if letter.isprintable()) or "share"
     grant, secret = await hub.grants.create(
         name,

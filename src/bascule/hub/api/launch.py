@@ -151,6 +151,6 @@ OPERATIONS = (
         body=LaunchedBody,
         described=False,  # its errors have the bridge's shape, which openapi.json does not have
         run=outcome,
-        summary="Get what became of a launch",
+        summary="Get the outcome of a launch",
     ),
 )

@@ -24,6 +24,7 @@ from bascule.hub.api.answers import waiting_answer
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
+from bascule.hub.api.restored import restored_view
 from bascule.hub.api.views import request_view
 from bascule.hub.line_refusals import NO_DEVICE
 from bascule.hub.orders import Order
@@ -73,9 +74,9 @@ async def agents(call: Call[ListAgents]) -> AgentList:
         return await board.ask(board.device(call.device), call.body, call.by)
     asked = (board.ask(device, call.body, call.by) for device in online)
     outcomes = await asyncio.gather(*asked, return_exceptions=True)
-    answers = [one for one in outcomes if not isinstance(one, BaseException)]
+    answers = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
     if not answers:
-        raise next(one for one in outcomes if isinstance(one, BaseException))
+        raise next(outcome for outcome in outcomes if isinstance(outcome, BaseException))
     found = {agent.name: agent for answer in reversed(answers) for agent in answer.agents}
     first = [agent.name for answer in answers for agent in answer.agents]
     return AgentList(agents=tuple(found[name] for name in dict.fromkeys(first)))
@@ -95,6 +96,7 @@ async def daemon_status(call: AnyCall) -> DaemonStatus:
         capabilities=Capabilities(bool(online), names),
         devices=every,
         storage_problem=call.hub.store.storage_problem,
+        restored=restored_view(call.hub),
     )
 
 
@@ -137,7 +139,7 @@ def known_fields(kind: type[S], given: Mapping[str, Any]) -> S:
 async def end_all(call: AnyCall) -> EndedEverywhere:
     """The panic button, of one machine or of all. Those that are away stop when they are back."""
     outcomes = await _order(call, EndAll())
-    return EndedEverywhere(ended=sum(one.ended for one in outcomes), devices=outcomes)
+    return EndedEverywhere(ended=sum(outcome.ended for outcome in outcomes), devices=outcomes)
 
 
 async def pause(call: AnyCall) -> DevicesTold:
@@ -151,7 +153,7 @@ async def resume(call: AnyCall) -> DevicesTold:
 async def _order(call: AnyCall, order: Order) -> list[DeviceOutcome]:
     board = call.hub.switchboard
     await board.met()
-    every = [one.device for one in board.devices()]
+    every = [device.device for device in board.devices()]
     if not every:
         raise DeviceOffline(NO_DEVICE)
     named = every if call.device is None else [board.device(call.device)]

@@ -22,7 +22,7 @@ from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_lookup import require_session
 from bascule.hub.door.roles import Forbidden, allows
-from bascule.hub.notices import may_deny
+from bascule.hub.notifier_parts import may_deny
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor, AnswerPermission, Done
@@ -147,8 +147,8 @@ def _own(call: AnyCall, channel_id: str) -> Channel:
 
 
 def _of_grant(hub: Hub, grant_id: str) -> Channel | None:
-    pushes = (one for one in hub.notifier.book.channels() if one.type == "push")
-    return next((one for one in pushes if one.grant_id == grant_id), None)
+    pushes = (channel for channel in hub.notifier.book.channels() if channel.type == "push")
+    return next((push for push in pushes if push.grant_id == grant_id), None)
 
 
 def _origin(call: AnyCall) -> str:
@@ -166,9 +166,9 @@ def _view(call: AnyCall) -> NotificationsView:
     """An owner sees every channel; everybody else their own browser's."""
     hub, grant = call.hub, call.holder
     channels = [
-        _channel_view(hub, one, mine=one.type == "push" and one.grant_id == grant.id)
-        for one in hub.notifier.book.channels()
-        if allows(grant, "owner") or (one.type == "push" and one.grant_id == grant.id)
+        _channel_view(hub, channel, mine=channel.type == "push" and channel.grant_id == grant.id)
+        for channel in hub.notifier.book.channels()
+        if allows(grant, "owner") or (channel.type == "push" and channel.grant_id == grant.id)
     ]
     own, choices = _of_grant(hub, grant.id), hub.notifier.book.now
     key, problem = _push_key(hub)

@@ -28,9 +28,9 @@ ERROR = {
 
 
 def describe(table: Table) -> dict[str, Any]:
-    operations = [one for one in table.routes if one.method != "WS" and one.described]
-    bodies = {one.path + one.method: _json_body(one) for one in operations}
-    answers = {one.path + one.method: _json_answer(one.answer) for one in operations}
+    operations = [route for route in table.routes if route.method != "WS" and route.described]
+    bodies = {operation.path + operation.method: _json_body(operation) for operation in operations}
+    answers = {operation.path + operation.method: _json_answer(operation.answer) for operation in operations}
     types = [kind for kind in (*bodies.values(), *answers.values()) if kind is not None]
     unique = list(dict.fromkeys(types))
     refs, components = msgspec.json.schema_components(unique, ref_template=REF)

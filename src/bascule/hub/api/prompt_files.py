@@ -45,7 +45,7 @@ class Known:
 
     def __init__(self, prompts: Iterable[SavedPrompt], device: str, folder: str) -> None:
         self._device, self._folder = device, folder
-        self._by_id = {one.id: one for one in prompts}
+        self._by_id = {prompt.id: prompt for prompt in prompts}
         self._by_path = {
             one.source.path: one
             for one in self._by_id.values()
@@ -125,7 +125,7 @@ async def _write(call: Call[PromptExport], planned: list[Planned], known: Known,
         return
     files = tuple(one.file for one in planned)
     answer = await call.ask(WritePromptFiles(folder=call.body.folder, files=files), seconds=SECONDS)
-    failed = {one.path: one.problem for one in answer.files}
+    failed = {file.path: file.problem for file in answer.files}
     for one in planned:
         path = one.file.path
         done = FileOutcome(path=path, prompt_id=one.prompt.id)

@@ -266,7 +266,7 @@ OPERATIONS = (
         body=PromptUsed,
         answer=Done,
         run=used,
-        summary="Note that a prompt was given to sessions",
+        summary="Record that a prompt was given to sessions",
     ),
     Operation(
         name="prompts:uses",

@@ -131,13 +131,15 @@ def default_agent(hub: Hub, device: str) -> str:
     status = hub.switchboard.status(device)
     agents = status.agents if status is not None else ()
     wanted = hub.settings.default_agent
-    if wanted and (device == hub.switchboard.this or any(one.name == wanted for one in agents)):
+    if wanted and (device == hub.switchboard.this or any(agent.name == wanted for agent in agents)):
         return wanted
     # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
-    usable = [one for one in agents if one.available and not one.demo and one.drivers != ("terminal",)]
+    usable = [
+        agent for agent in agents if agent.available and not agent.demo and agent.drivers != ("terminal",)
+    ]
     if usable:
         return usable[0].name
-    problem = next((one.problem for one in agents if one.problem and not one.demo), None)
+    problem = next((agent.problem for agent in agents if agent.problem and not agent.demo), None)
     missing = problem or "No agent is installed here."
     raise UnknownAgent(f'{missing} `agent: "demo"` starts the demo agent.')
 
@@ -184,7 +186,8 @@ async def count_sessions(call: Call[CountQuery]) -> SessionCount:
     counts = await call.hub.store.session_counts(archived=call.body.archived)
     return SessionCount(
         folders=[
-            FolderSessions(path=one.path, device=one.device, sessions=one.sessions) for one in counts.folders
+            FolderSessions(path=folder.path, device=folder.device, sessions=folder.sessions)
+            for folder in counts.folders
         ],
         total=counts.listed,
         archived=counts.archived,

@@ -86,7 +86,7 @@ OPERATIONS = (
         body=WidenBody,
         answer=UplinkStatus,
         run=widen,
-        summary="Say whether the hub may let agents on this machine do more without asking",
+        summary="Set whether the hub may let agents on this machine do more without asking",
     ),
     Operation(
         name="uplink:leave",

@@ -1,4 +1,4 @@
-"""What sessions took and cost, summed over all machines."""
+"""Token use and cost of sessions, summed over all machines."""
 
 from collections import defaultdict
 from collections.abc import Callable

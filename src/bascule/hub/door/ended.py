@@ -1,4 +1,4 @@
-"""What a refused browser is shown: what became of its key and, on this machine, the command for a new one."""
+"""Explains a refusal to a browser: what became of its key and, on this machine, the command for a new one."""
 
 from bascule.hub.api.intake import header
 from bascule.hub.services import Hub

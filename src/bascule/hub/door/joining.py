@@ -90,13 +90,13 @@ async def decide_anywhere(hub: Hub, question: Question, answer: type[A]) -> A:
 
 async def all_waiting(hub: Hub) -> PairingList:
     """At all nodes; one that does not answer is left out."""
-    waiting = {one.id: one for one in _waiting(hub).pairings}
+    waiting = {pairing.id: pairing for pairing in _waiting(hub).pairings}
     for neighbour in hub.cluster.neighbours if hub.cluster is not None else []:
         try:
             said = await neighbour.call(WORDS[ListPairings], b"{}", CALL_SECONDS)
         except BasculeError:
             continue
-        waiting |= {one.id: one for one in msgspec.json.decode(said, type=PairingList).pairings}
+        waiting |= {pairing.id: pairing for pairing in msgspec.json.decode(said, type=PairingList).pairings}
     return PairingList(pairings=list(waiting.values()))
 
 

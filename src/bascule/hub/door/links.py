@@ -11,7 +11,7 @@ from bascule.model.errors import CallerError, LimitReached
 
 LIFETIME = 600.0
 REMEMBERED = 24 * 3600.0  # in which the holder of a link learns what became of it
-MOST = 64
+MAX_LINKS = 64
 WRONG_PER_MINUTE, WRONG_BURST = 10, 10
 
 LinkRole = Literal["owner", "operator", "viewer"]
@@ -59,7 +59,7 @@ class Links:
         """The secret of a new link."""
         now = self._steady()
         kept = {key: one for key, one in self._by_hash.items() if one.ends + REMEMBERED > now}
-        self._by_hash = dict(list(kept.items())[-(MOST - 1) :])
+        self._by_hash = dict(list(kept.items())[-(MAX_LINKS - 1) :])
         secret = secrets.token_urlsafe(24)
         self._by_hash[_hashed(secret)] = Link(name, role, by, now + LIFETIME)
         return secret
@@ -77,7 +77,7 @@ class Links:
         raise LinkUsed if link.used else LinkExpired
 
     def give_back(self, link: Link) -> None:
-        """It let nobody in after all."""
+        """Give a link back whose redemption failed."""
         link.used = False
 
 

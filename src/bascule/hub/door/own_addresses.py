@@ -35,7 +35,7 @@ def addresses_of(
         return [*public, ServerAddress(kind="loopback", url=url(settings.host))]
     if settings.host not in EVERYWHERE:
         return [*public, ServerAddress(kind="network", url=url(settings.host))]
-    wanted = [one for one in interfaces() if settings.host != "0.0.0.0" or ":" not in one]
+    wanted = [interface for interface in interfaces() if settings.host != "0.0.0.0" or ":" not in interface]
     near = [one for one in wanted if not is_loopback(one) and not _link_local(one)]
     return [
         *public,

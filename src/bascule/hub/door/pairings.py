@@ -12,8 +12,8 @@ from bascule.hub.door.buckets import Buckets
 from bascule.model.errors import CallerError, LimitReached
 
 LIFETIME = 600.0
-MOST = 32
-MOST_PER_ADDRESS = 4
+MAX_PAIRINGS = 32
+MAX_PER_ADDRESS = 4
 PER_MINUTE, BURST = 6, 6
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels: no words; nothing that looks like a digit
 
@@ -57,7 +57,7 @@ class Pairings:
         # A machine that asks again has given up its earlier request.
         self._by_hash = {key: one for key, one in self._by_hash.items() if one.asked.device != asked.device}
         near = [one for one in self._by_hash.values() if one.address == address]
-        if len(self._by_hash) >= MOST or len(near) >= MOST_PER_ADDRESS:
+        if len(self._by_hash) >= MAX_PAIRINGS or len(near) >= MAX_PER_ADDRESS:
             raise LimitReached("Too many machines wait to join; answer or deny those first.", retry_after=60)
         secret = secrets.token_urlsafe(32)
         ends = self._steady() + LIFETIME

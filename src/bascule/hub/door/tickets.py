@@ -8,7 +8,7 @@ from bascule.model.errors import StorageFailed
 from bascule.store.grants import Grant, GrantBook
 
 LIFETIME = 30.0
-MOST = 1024
+MAX_TICKETS = 1024
 
 
 class SharedTickets(Protocol):
@@ -58,7 +58,7 @@ class Tickets:
             else:
                 return secret
         self._sweep()
-        while len(self._tickets) >= MOST:
+        while len(self._tickets) >= MAX_TICKETS:
             del self._tickets[next(iter(self._tickets))]
         self._tickets[secret] = _Ticket(grant.id, path, self._steady() + self._lifetime)
         return secret

@@ -15,7 +15,7 @@ MODULES = (
     "element/words.js",
     "element/look.js",
     "element/reach.js",
-    "element/window.js",
+    "element/launch_window.js",
     "element/dialog.js",
     "element/prompt.js",
     "element/launch.js",

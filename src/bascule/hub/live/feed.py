@@ -108,7 +108,7 @@ class _Channel:
 
     def lowest(self) -> int | None:
         """The position of the live viewer that has the least; None when nobody is live."""
-        return min((one.position for one in self.viewers if one.live), default=None)
+        return min((viewer.position for viewer in self.viewers if viewer.live), default=None)
 
 
 class Feed:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bascule.model.errors import InvalidInput
 
-MOST = 2**53
+MAX_POSITION = 2**53
 _POSITION = re.compile(r"([0-9]{1,16})(?:-([0-9a-f]{16}))?", re.ASCII)
 _OFFSET = re.compile(r"[0-9]{1,15}", re.ASCII)
 
@@ -51,7 +51,7 @@ class Position(Struct, frozen=True):
 def position_of(text: str, where: str) -> Position:
     """Raises `InvalidInput` in words for anything that is no position."""
     match = _POSITION.fullmatch(text)
-    if match is None or int(match[1]) > MOST:
+    if match is None or int(match[1]) > MAX_POSITION:
         shown = text if len(text) <= 40 else f"{text[:40]}… ({len(text)} characters)"
         raise InvalidInput(
             f"{where} {shown!r} is no place in a log. Give a number of 0 or more, or an id as it was sent; "

@@ -7,6 +7,7 @@ from bascule.api.session_answers import Subscribed
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
+from bascule.hub.api.restored import restored_view
 from bascule.hub.live.positions import Position, position_of
 from bascule.hub.live.sse import stream_session
 from bascule.model.codec import timestamp
@@ -28,6 +29,7 @@ async def hello(call: AnyCall) -> Hello:
         boot=call.hub.boot,
         epoch=call.hub.store.epoch,
         device=call.hub.switchboard.this,
+        restored=restored_view(call.hub) if grant.session_id is None else None,
     )
 
 

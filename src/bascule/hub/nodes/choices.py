@@ -1,4 +1,4 @@
-"""What people choose for all nodes of a hub (channels of notifications), and the keys that belong to it."""
+"""Settings shared by all nodes of a hub: its notification channels, and the keys that belong to them."""
 
 import asyncio
 import logging
@@ -23,6 +23,7 @@ class SharedChoices:
 
     def __init__(self, store: BookStore, choices: dict[str, bytes]) -> None:
         self._store, self._choices = store, choices
+        self._unwritten: dict[str, bytes] = {}  # the newest of each name that is on its way to the database
 
     @classmethod
     async def open(cls, store: BookStore) -> "SharedChoices":
@@ -38,27 +39,28 @@ class SharedChoices:
         return cls(store, await store.transact(make))
 
     async def reload(self) -> None:
-        self._choices = await self._store.transact(
-            lambda transaction: _load(transaction.connection), sync=False
-        )
+        """What other nodes have chosen. What was chosen here since it was read is newer, and stays."""
+        stored = await self._store.transact(lambda transaction: _load(transaction.connection), sync=False)
+        self._choices = stored | self._unwritten
 
     def read(self, name: str) -> bytes | None:
         return self._choices.get(name)
 
     def write(self, name: str, data: bytes) -> None:
         """It holds here at once, and at the other nodes within two seconds."""
-        self._choices[name] = data
+        self._choices[name] = self._unwritten[name] = data
 
         def put(transaction: Transaction) -> None:
             transaction.connection.execute(PUT, (name, data))
 
-        self._store.transact(put).add_done_callback(_written)
+        def written(done: "asyncio.Future[None]") -> None:
+            if self._unwritten.get(name) is data:
+                del self._unwritten[name]
+            if not done.cancelled() and (error := done.exception()) is not None:
+                log.warning("a choice could not be stored: %s", error)
+
+        self._store.transact(put).add_done_callback(written)
 
 
 def _load(connection: Connection) -> dict[str, bytes]:
     return {name: bytes(value) for name, value in connection.execute(ALL)}
-
-
-def _written(done: "asyncio.Future[None]") -> None:
-    if not done.cancelled() and (error := done.exception()) is not None:
-        log.warning("a choice could not be stored: %s", error)

@@ -16,11 +16,12 @@ from bascule.hub.nodes.far_commits import FarCommits
 from bascule.hub.nodes.neighbour import Neighbour
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.faults import report
-from bascule.notify.sent_before import open_guards
+from bascule.notify.sent_before import open_keys
 from bascule.store.base import Committed
 from bascule.store.grants import Grant
 from bascule.store.postgres.bus import Bus, Wake
 from bascule.store.postgres.node_rows import Attachment, NodeRows, Picture, request_claim
+from bascule.store.postgres.sent_by_nodes import SentByNodes
 from bascule.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bascule.store.answers import AnswerBook
     from bascule.store.devices import DeviceBook
     from bascule.store.grants import GrantBook
+    from bascule.store.restores import RestoreBook
 
 log = logging.getLogger("bascule.hub")
 
@@ -48,13 +50,16 @@ class Cluster:
         grants: "GrantBook",
         devices: "DeviceBook",
         answers: "AnswerBook",
+        restores: "RestoreBook",
         choices: SharedChoices,
         url: str,
     ) -> None:
         self.node, self.url, self.hub_id = store.shared.node, url, store.shared.hub
         self._store, self._key = store, store.shared.key
         self._grants, self._devices, self._answers = grants, devices, answers
+        self._restores = restores
         self.choices = choices
+        self.sent_notices = SentByNodes(store, self.node)
         self._bus = Bus(
             store.shared.url,
             store.shared.role,
@@ -97,10 +102,10 @@ class Cluster:
         self._spawn(self._take_over(), "requests that nobody was told of")
 
     async def _take_over(self) -> None:
-        """A node may have died before it told people of a request, and none was there to notice."""
-        asked = [(one.session_id, one.request_id) for one in await self._store.open_requests()]
-        asked += await open_guards(self._store)
-        claims = {request_claim(*key): key for key in asked}
+        """What nodes that are gone have told, this one replaces. One may have died before it told people of a
+        request, and none was there to notice."""
+        await self._hub.notifier.take_over()
+        claims = {request_claim(*key): key for key in await open_keys(self._store)}
         for claim in claims.keys() - await self.rows.claimed(list(claims)):
             session_id, request_id = claims[claim]
             record = await self._store.session(session_id)
@@ -140,12 +145,15 @@ class Cluster:
     # Waking
 
     def _committed(self, committed: Committed) -> None:
-        if committed.rows:
-            self._far.committed(committed.requests)
-            changed = [one.request_id for one in committed.requests] + self._far.guard_changed(
-                committed.record
-            )
-            self._bus.moved(committed.record.session_id, committed.rows[-1].seq, changed)
+        if not committed.rows:
+            return
+        session_id, seq = committed.record.session_id, committed.rows[-1].seq
+        self._far.committed(committed.requests)
+        changed = [request.request_id for request in committed.requests] + self._far.guard_changed(
+            committed.record
+        )
+        if changed or not self._store.announced(session_id, seq):
+            self._bus.moved(session_id, seq, changed)
 
     def replaced(self, session_id: str) -> None:
         """The log of a session that is imported here was begun again."""
@@ -201,6 +209,8 @@ class Cluster:
             self._spawn(self._reload_devices(), "devices")
         if "answers" in changed:
             self._spawn(self._reload_answers(), "answers")
+        if "restores" in changed:
+            self._spawn(self._restores.reload(), "restores")
         if "choices" in changed:
             self._spawn(self._reload_choices(), "choices")
 
@@ -252,7 +262,7 @@ class Cluster:
                 known = None
             if known is None:
                 self._neighbours[node] = Neighbour(self._hub, node, url, self._key, self.node, self._arrange)
-        for node in [one for one in self._neighbours if one not in nodes]:
+        for node in [neighbour for neighbour in self._neighbours if neighbour not in nodes]:
             self._part(node)
 
     def _part(self, node: str) -> None:

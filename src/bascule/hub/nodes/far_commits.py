@@ -1,4 +1,4 @@
-"""What other nodes commit, for the pages of this one: rows for those who watch, records for lists, requests.
+"""Passes other nodes' commits on to this node's pages: rows of viewed sessions, records for lists, requests.
 
 A wake only names sessions and requests; what is new is read here, once for all pages.
 """
@@ -54,8 +54,8 @@ class FarCommits:
 
     def committed(self, requests: Iterable[RequestRecord]) -> None:
         """This node has committed them, and told its pages."""
-        for one in requests:
-            self._seen(one)
+        for request in requests:
+            self._seen(request)
 
     def guard_changed(self, record: SessionRecord) -> list[str]:
         """What its guard rail asks since this record, or no longer asks: to be named in a wake."""

@@ -222,8 +222,8 @@ class Neighbour:
                     messages = far.line.take(AHEAD)
                     if not messages:
                         self._dirty.pop(device, None)
-                    for one in messages:
-                        await connection.send(enclose(device, one))
+                    for message in messages:
+                        await connection.send(enclose(device, message))
 
 
 def trusted(settings: "Settings") -> ssl.SSLContext:

@@ -72,7 +72,9 @@ class LinkTapes:
     def _shared(self, session_id: str, run: int, after: int | None) -> Mirror | None:
         """A mirror for several viewers that has what this one begins with."""
         mirrors = self._mirrors.get((session_id, run), ())
-        return next((one for one in mirrors if one.shared and (after is None or one.has(after))), None)
+        return next(
+            (mirror for mirror in mirrors if mirror.shared and (after is None or mirror.has(after))), None
+        )
 
     def caught_up(self, mirror: Mirror, place: int) -> Mirror:
         """A viewer has read all of the mirror that was its own: what it reads from now on."""

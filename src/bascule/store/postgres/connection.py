@@ -8,10 +8,12 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from bascule.model.errors import AlreadyRunning
+from bascule.model.errors import AlreadyRunning, StorageFailed
 from bascule.store.connection import Values
+from bascule.store.postgres.address import why_away
 from bascule.store.postgres.asyncpg_module import asyncpg
 from bascule.store.postgres.dialect import translated
+from bascule.store.postgres.errors import AWAY
 from bascule.store.postgres.words import PostgresWords
 
 SCHEMA = "bascule"
@@ -128,7 +130,10 @@ class PostgresConnection:
 
     def _connected(self) -> Any:
         if self._server is None:
-            self._server = self._loop.run_until_complete(self._connect())
+            try:
+                self._server = self._loop.run_until_complete(self._connect())
+            except (OSError, TimeoutError) as error:
+                raise StorageFailed(AWAY.format(why=why_away(error, self._url))) from error
             self.connected += 1
         return self._server
 

@@ -2,20 +2,27 @@
 
 Rows of the log go as their bytes are. What can be made again is: the words to search by are indexed by the
 hub that opens the copy. What a hub has in files and nodes share (channels of notifications, their keys)
-comes, too.
+comes, too. An older copy of a file that no hub has opened is told as such, as a hub would.
 """
 
+import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from bascule.model.codec import timestamp
 from bascule.model.errors import AlreadyRunning, StoreDamaged, StoreRefused
+from bascule.store.audit import keep_cut
 from bascule.store.connection import Connection
+from bascule.store.continuity import AUDITED, examined, say_older
+from bascule.store.grants import revoke_in_copy
+from bascule.store.heads import Heads
 from bascule.store.postgres.connection import HUB_LOCK, SCHEMA, PostgresConnection
 from bascule.store.postgres.errors import in_our_words
 from bascule.store.postgres.node_rows import request_claim
 from bascule.store.postgres.schema import prepare
 from bascule.store.rows import checksum, event_row
+from bascule.store.transaction import Transaction
 
 PAGE = 1000
 MAX_PAGE_BYTES = 8 * 1024 * 1024
@@ -50,7 +57,15 @@ COLUMNS = """
 SELECT column_name FROM information_schema.columns
 WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position
 """
-META = "SELECT name, value FROM meta WHERE name IN ('epoch', 'audit_head')"
+KEPT_META = ("epoch", "audit_head", "audit_cut", "restored")
+LEFT_META = {
+    "barrier": "of the file that has it",
+    "opened": "of the file that has it",
+    "probe": "of the file that has it",
+    "backup": "only in a backup, which is restored first",
+    "tokenizer": "the words are indexed again",
+}
+META = f"SELECT name, value FROM meta WHERE name IN ({', '.join(map(repr, KEPT_META))})"
 KEEP_META = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
 WORDS = "SELECT id, prompt_words.body FROM prompt_words JOIN prompts ON prompts.n = prompt_words.rowid"
 ADOPT = f"""
@@ -58,9 +73,12 @@ INSERT INTO {SCHEMA}.replicas (session_id, device)
 SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
 RETURNING session_id
 """
-# People were told of them; of the others, a node tells.
+# People were told of them; of the others, a node tells. The first node that starts takes these over.
 CLAIM_TOLD = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
-TOLD = "SELECT session_id, request_id FROM sent_notices"
+TOLD = "SELECT session_id, request_id, tag FROM sent_notices"
+PUT_TOLD = "INSERT INTO sent_notices (session_id, request_id, tag, node) VALUES (?, ?, ?, '')"
+SHOWN = "SELECT tag, channel, shown FROM sent_channels"
+PUT_SHOWN = "INSERT INTO sent_channels (tag, channel, shown, node) VALUES (?, ?, ?, '')"
 PUT_CHOICE = "INSERT OR REPLACE INTO choices (name, value) VALUES (?, ?)"
 CHOICES = "SELECT name, value FROM choices"
 IN_USE = "The database is in use. Stop the hubs that write into it first."
@@ -87,13 +105,18 @@ class Copied(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a hub has in files: the id by which machines know it, and the choices that all nodes share."""
+    """What a hub has in files: the id by which machines know it, and the choices that all nodes share; which
+    grants were revoked and how far its logs had got, in case its database is an older copy."""
 
     hub: str
     choices: Mapping[str, bytes]
+    revoked: Container[str]
+    heads: Heads
 
 
-def copy_store(source: sqlite3.Connection, url: str, kept: Kept, said: Said) -> Copied:
+def copy_store(
+    source: sqlite3.Connection, url: str, kept: Kept, said: Said, clock: Callable[[], float]
+) -> Copied:
     """Raises `StoreRefused`, `AlreadyRunning`, `StoreDamaged`."""
     try:
         prepare(url)
@@ -101,7 +124,7 @@ def copy_store(source: sqlite3.Connection, url: str, kept: Kept, said: Said) -> 
         try:
             if not target.execute("SELECT pg_try_advisory_lock(?, ?)", HUB_LOCK).fetchone()[0]:
                 raise AlreadyRunning(IN_USE)
-            return _copy(source, target, url, kept, said)
+            return _copy(source, target, url, kept, said, clock)
         finally:
             target.close()
     except (AlreadyRunning, StoreDamaged, StoreRefused):
@@ -110,7 +133,14 @@ def copy_store(source: sqlite3.Connection, url: str, kept: Kept, said: Said) -> 
         raise in_our_words(error) from error
 
 
-def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, kept: Kept, said: Said) -> Copied:
+def _copy(
+    source: sqlite3.Connection,
+    target: PostgresConnection,
+    url: str,
+    kept: Kept,
+    said: Said,
+    clock: Callable[[], float],
+) -> Copied:
     tables = [_table(target, name, key) for name, key in TABLES.items()]
     for name in (*TABLES, "choices"):
         if target.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone():
@@ -123,8 +153,8 @@ def _copy(source: sqlite3.Connection, target: PostgresConnection, url: str, kept
     rows["choices"] = _keep_choices(target, kept.choices, said)
     _adopt(target, kept.hub)
     _index(source, target)
-    for session_id, request_id in source.execute(TOLD).fetchall():
-        target.execute(CLAIM_TOLD, (request_claim(session_id, request_id),))
+    _keep_sent(source, target)
+    _begin_anew_if_older(source, target, kept, clock)
     target.script("COMMIT")
     return Copied(rows)
 
@@ -213,6 +243,20 @@ def _keep_meta(source: sqlite3.Connection, target: PostgresConnection, hub: str)
         target.execute(KEEP_META, ("hub", hub.encode()))
 
 
+def _begin_anew_if_older(
+    source: sqlite3.Connection, target: PostgresConnection, kept: Kept, clock: Callable[[], float]
+) -> None:
+    """What a hub does when it opens its file. None may have done that since an older copy was put there."""
+    transaction, now = Transaction(target, clock), clock()
+    _, goes_on, behind = examined(source, kept.heads)
+    keep_cut(target)
+    if not goes_on:
+        target.execute(KEEP_META, ("epoch", secrets.token_hex(8).encode()))
+    if behind:
+        say_older(transaction, behind, int(target.execute(AUDITED).fetchone()[0]), timestamp(now))
+    revoke_in_copy(transaction, kept.revoked, now)
+
+
 def _keep_choices(target: PostgresConnection, choices: Mapping[str, bytes], said: Said) -> int:
     for name, value in choices.items():
         target.execute(PUT_CHOICE, (name, value))
@@ -220,6 +264,13 @@ def _keep_choices(target: PostgresConnection, choices: Mapping[str, bytes], said
         raise StoreDamaged("The copy differs in the choices about notifications.")
     said("choices", len(choices), len(choices))
     return len(choices)
+
+
+def _keep_sent(source: sqlite3.Connection, target: PostgresConnection) -> None:
+    for session_id, request_id, tag in source.execute(TOLD).fetchall():
+        target.execute(CLAIM_TOLD, (request_claim(session_id, request_id),))
+        target.execute(PUT_TOLD, (session_id, request_id, tag))
+    target.executemany(PUT_SHOWN, source.execute(SHOWN).fetchall())
 
 
 def _adopt(target: PostgresConnection, hub: str) -> None:

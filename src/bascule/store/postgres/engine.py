@@ -1,10 +1,12 @@
 """PostgreSQL's engine: every commit waits for its disk, and a connection that was cut is made again."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from time import monotonic
 
 from bascule.model.errors import AlreadyRunning, StorageFailed
 from bascule.store.base import Committed
+from bascule.store.postgres.bus import CHANNEL, FLUSH_SECONDS, Wake, payload_of
 from bascule.store.postgres.connection import PostgresConnection
 from bascule.store.postgres.errors import in_our_words, is_read_only, storage_fault
 
@@ -12,6 +14,7 @@ PROBE_ROWS, PROBE_BYTES = 16, 1500  # some pages of the log; a longer row would 
 _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', ?)"
 _ROW = "INSERT INTO events (session_id, seq, body, crc) VALUES ('', ?, ?, 0)"
 
+_WAKE = "SELECT pg_notify(?, ?)"
 _TURN = "UPDATE writing SET node = ?"
 _OURS = "SELECT device FROM device_writers WHERE node = ?"
 _CLAIM = """
@@ -30,6 +33,9 @@ class PostgresEngine:
         self._connected = connection.connected
         self._ours: frozenset[str] = frozenset()
         self._claimed: frozenset[str] = frozenset()  # in the transaction that is open
+        self._woke_at = float("-inf")
+        self._announcing: dict[str, int] = {}  # in the transaction that is open
+        self._announced: dict[str, int] = {}  # replaced as a whole: the loop's thread reads it
         self._is_read_only = False  # a connection may stay so when the server no longer is
 
     def is_quick(self) -> bool:
@@ -49,16 +55,31 @@ class PostgresEngine:
         self._ours = frozenset(device for (device,) in self.connection.execute(_OURS, (self.node,)))
         return self._ours
 
-    def committing(self, devices: frozenset[str]) -> None:
+    def committing(self, devices: frozenset[str], grown: Mapping[str, int]) -> None:
         if self.connection.wrote_last != self.node:
             self.connection.execute(_TURN, (self.node,))
         self._claimed = devices - self._ours
         for device in sorted(self._claimed):
             self.connection.execute(_CLAIM, (device, self.node))
+        self._wake_others(grown)
+
+    def _wake_others(self, grown: Mapping[str, int]) -> None:
+        """With the commit itself, so that other nodes read on while this one serves its own viewers. What
+        comes too soon after another wake is left to the bus, which waits for more."""
+        self._announcing, now = {}, monotonic()
+        if grown and now - self._woke_at >= FLUSH_SECONDS:
+            self._announcing, self._woke_at = dict(grown), now
+            self.connection.execute(_WAKE, (CHANNEL, payload_of(Wake(self.node, sessions=self._announcing))))
+
+    def announced(self, session_id: str, seq: int) -> bool:
+        """Whether the commit of this row woke the other nodes."""
+        return self._announced.get(session_id, 0) >= seq
 
     def committed(self, commits: Sequence[Committed], audited: int | None) -> None:
         self._ours |= self._claimed
         self._claimed = frozenset()
+        if self._announcing:
+            self._announced, self._announcing = self._announcing, {}
 
     def wrote(self, size: int) -> None:
         """Nothing: the server looks after its own log."""

@@ -1,4 +1,4 @@
-"""What nodes tell each other by the database: who is there, where each machine is, tickets and claims."""
+"""Rows that a hub's nodes share: the live nodes, the node of each machine, tickets and claims."""
 
 from collections.abc import Sequence
 from hashlib import sha256

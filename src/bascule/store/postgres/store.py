@@ -33,6 +33,7 @@ class PostgresStore(DatabaseStore):
     """A `HubStore` and a `BookStore`. Made by `open`."""
 
     shared: Shared
+    announced: Callable[[str, int], bool]  # whether the commit of a row woke the other nodes
 
     @classmethod
     async def open(
@@ -42,8 +43,9 @@ class PostgresStore(DatabaseStore):
         `AlreadyRunning` while the database is being filled."""
         writer, shared = await asyncio.to_thread(_opened, url)
         readers = Readers(partial(PostgresConnection, url, role=shared.role), in_our_words, loop)
-        store = cls(PostgresEngine(writer, shared.node), readers, shared.epoch, None, clock, loop)
-        store.shared = shared
+        engine = PostgresEngine(writer, shared.node)
+        store = cls(engine, readers, shared.epoch, None, clock, loop)
+        store.shared, store.announced = shared, engine.announced
         return store
 
 

@@ -85,7 +85,7 @@ class PostgresWords:
 
     @contextmanager
     def limited(self, connection: Connection, seconds: float) -> Generator[None]:
-        connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
+        connection.execute(f"SET LOCAL statement_timeout = {max(1, int(seconds * 1000))}")
         try:
             yield
         except asyncpg.QueryCanceledError:

@@ -20,7 +20,7 @@ export function offlineDialog(prompt, does) {
       made('code', {}, 'bascule bridge'),
       ' (the bridge alone).',
     ),
-    made('p', {}, 'Not installed yet? Bascule’s README has the one command. Until then, copy the prompt:'),
+    made('p', {}, 'Not installed yet? The command is in Bascule’s README. Until then, copy the prompt:'),
   ];
   return helpDialog('The launch bridge does not answer', said, prompt, does, ['again', 'window', 'copy']);
 }
@@ -34,7 +34,7 @@ export function noWindowDialog(prompt, does) {
   const said = made(
     'p',
     {},
-    'Your browser kept this site from opening the launch window, in which you would have been asked. Allow pop-up ' +
+    'Your browser blocked the launch window, which asks you before anything starts. Allow pop-up ' +
       'windows for this site, or open it from here. You can also copy the prompt:',
   );
   return helpDialog('The launch window was not opened', [said], prompt, does, ['window', 'copy']);

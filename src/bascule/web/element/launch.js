@@ -4,7 +4,7 @@ import { copyText, noWindowDialog, offlineDialog } from './dialog.js';
 import { iconOf, made, stylesOfElement } from './look.js';
 import { promptFrom } from './prompt.js';
 import { Unreachable, accessOf, launchBy, loopbackPermission, probe } from './reach.js';
-import { openLaunchWindow } from './window.js';
+import { openLaunchWindow } from './launch_window.js';
 import {
   BLOCKED,
   BRIDGE,
@@ -43,6 +43,7 @@ export class BasculeLaunch extends HTMLElement {
   #reason = '';
   #message = ''; // the last error, or that versions differ
   #timer = 0;
+  #clicks = 0; // a look that began before the last one is out of date
   #stopListening = () => {};
   #look = () => void this.refresh();
 
@@ -77,16 +78,19 @@ export class BasculeLaunch extends HTMLElement {
   /** Look whether a launch is possible. A page that nobody sees, or whose visitor would be asked, looks at nothing. */
   async refresh() {
     if (document.hidden || this.#state === 'launching' || this.#state === 'success') return;
+    const clicks = this.#clicks;
     const access = await accessOf();
+    if (clicks !== this.#clicks) return;
     if (access === 'denied') this.#show('offline', 'blocked');
     else if (access === 'prompt' || access === 'insecure') this.#show('ready', access);
     else await this.#probe();
   }
 
   async #probe() {
+    const clicks = this.#clicks;
     const { reached, version } = await probe(this.bridge, Number(this.getAttribute('patience')) || PATIENCE_MS);
     this.#compare(version);
-    if (this.#state === 'launching') return reached;
+    if (this.#state === 'launching' || clicks !== this.#clicks) return reached;
     if (reached === 'nobody') this.#show('offline', '');
     else this.#show('ready', reached === 'untrusted' ? 'untrusted' : '');
     return reached;
@@ -95,6 +99,7 @@ export class BasculeLaunch extends HTMLElement {
   /** What a click does. A second one is ignored until the first has ended. */
   async launch() {
     if (this.#state === 'launching' || this.hasAttribute('disabled')) return;
+    this.#clicks += 1;
     const { fields, problem } = this.#fields();
     if (problem || !fields.prompt) return this.#fail('prompt_required', problem || TOASTS.prompt_required);
     if (['insecure', 'blocked', 'untrusted'].includes(this.#reason)) return this.#byWindow(fields);

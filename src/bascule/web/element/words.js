@@ -22,7 +22,7 @@ export const NO_WINDOW =
   'Your browser did not open the launch window. Allow pop-up windows for this site, then click again';
 export const WINDOW_UNSEEN =
   'The launch window should be open. If it is not, allow pop-up windows for this site and click again';
-export const BROKEN_OFF = 'The connection to the bridge broke. Check whether a terminal has opened, then try again';
+export const BROKEN_OFF = 'The connection to the bridge was lost. Check whether a terminal has opened, then try again';
 export const DISMISSED = 'Your browser asked whether this site may reach this computer, and got no answer';
 export const REFUSED =
   'Your browser does not let this site reach programs on this computer. Allow "Apps on device" in its settings for ' +

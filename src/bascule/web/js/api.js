@@ -50,6 +50,7 @@ export function createApi(feed, { signed = async (body) => body, deviceOf = () =
     entries: inSession('session:entries'),
     events: inSession('session:events'),
     follow: inSession('session:follow'),
+    listeners: inSession('session:listeners'),
     subscribe: inSession('session:subscribe'),
     unsubscribe: inSession('session:unsubscribe'),
     send: inSession('session:send'),
@@ -314,5 +315,5 @@ async function got(feed, path, posted) {
   if (answer.ok) return answer;
   /** @type {{error?: import('./types.d.ts').Fault}} */
   const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
-  throw Object.assign(new Error(body.error?.message ?? 'It did not work.'), { code: body.error?.code });
+  throw Object.assign(new Error(body.error?.message ?? 'That did not work. Try again.'), { code: body.error?.code });
 }

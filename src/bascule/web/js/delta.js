@@ -8,7 +8,7 @@
 /** @typedef {'text' | 'header' | 'list' | 'quote' | 'code' | 'table' | 'rule'} Kind */
 /** @typedef {{ pieces: Piece[], kind: Kind, value: string | number, indent: number, ended: boolean }} Line */
 
-const NO_DOCUMENT = 'This is no Quill document: {"ops": [...]} or its list of ops is wanted.';
+const NO_DOCUMENT = 'This is not a Quill document. It must be {"ops": [...]}, or the list of ops alone.';
 const LANGUAGE = /^[A-Za-z0-9+#._-]{1,40}$/u;
 const ODD_ADDRESS = /[ ()<>]/u;
 const BLANKS = ' \t\u00a0';
@@ -72,7 +72,7 @@ function insertsOf(delta) {
   return ops.map((op, at) => {
     const insert = /** @type {unknown} */ (isFields(op) ? op.insert : null);
     if (typeof insert !== 'string' && !isFields(insert))
-      throw new TypeError(`This is no Quill document: op ${at + 1} is not an insert.`);
+      throw new TypeError(`This is not a Quill document: op ${at + 1} is not an insert.`);
     return { insert, attributes: isFields(op.attributes) ? op.attributes : {} };
   });
 }

@@ -64,6 +64,18 @@ function listen(element, name, handler) {
 }
 
 /**
+ * A field that begins with this text and is the person's from then on: drawing again leaves it alone.
+ * @template {HTMLInputElement | HTMLTextAreaElement} Field
+ * @param {Field} field to which `h` was given no value
+ * @param {string} text
+ * @returns {Field}
+ */
+export function prefilled(field, text) {
+  field.value = text;
+  return field;
+}
+
+/**
  * @param {string} name
  * @param {string} label
  * @param {Record<string, unknown>} [props]

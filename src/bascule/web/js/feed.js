@@ -30,7 +30,9 @@ const offline = () => new Refusal({ code: 'OFFLINE', message: 'Not connected rig
  *   heardAt: number,
  *   lostAt: number | null,
  *   why?: import('./reconnecting_socket.js').Refused | null,
+ *   fault?: Refusal | null,
  * }} Line
+ * `fault`: the server was reached, and refused what the page begins with.
  */
 
 /**
@@ -55,6 +57,8 @@ export class Feed {
     /** @type {Map<number, {resolve: (answer: never) => void, reject: (error: Error) => void}>} */
     this.waiting = new Map();
     this.number = 0;
+    /** @type {Refusal | null} */
+    this.fault = null;
     /** @type {Line} */
     this.line = { phase: 'connecting', attempt: 0, retryAt: null, heardAt: Date.now(), lostAt: null };
     this.connection = new ReconnectingSocket({
@@ -100,10 +104,15 @@ export class Feed {
   async #opened() {
     const { socket } = this.connection;
     this.#set({ heardAt: Date.now() });
-    await this.onLive();
+    try {
+      await this.onLive();
+    } catch (error) {
+      this.fault = error instanceof Refusal && error.code !== 'OFFLINE' ? error : null;
+      throw error;
+    }
     if (this.connection.socket !== socket) throw offline();
     this.connection.settled();
-    this.#set({ phase: 'live', attempt: 0, retryAt: null, lostAt: null });
+    this.#set({ phase: 'live', attempt: 0, retryAt: null, lostAt: null, fault: null });
   }
 
   /** @param {string} data */
@@ -140,7 +149,9 @@ export class Feed {
    */
   #lost(attempt, wait) {
     const now = Date.now();
-    this.#set({ phase: 'lost', attempt, retryAt: now + wait, lostAt: this.line.lostAt ?? now });
+    const { fault } = this;
+    this.fault = null;
+    this.#set({ phase: 'lost', attempt, retryAt: now + wait, lostAt: this.line.lostAt ?? now, fault });
   }
 
   #pulse() {

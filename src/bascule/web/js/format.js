@@ -209,7 +209,7 @@ export const MODE_WORDS = table({
   relay: 'Ask first',
   auto_read: 'Allow reading',
   auto: 'Allow all',
-  deny: 'Deny everything',
+  deny: 'Deny all requests',
 });
 
 /** @type {Record<string, {icon: string, verb: string}>} */

@@ -1,11 +1,13 @@
 /**
- * What follows from events for a session as a whole: phase and queue. Pure, imports nothing; the twin of
+ * What follows from events for a session as a whole: phase, queue, title and end. Pure; the twin of
  * `model/session_fold.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
- *
- * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
- * @typedef {import('./types.d.ts').Event} Event
- * @typedef {import('./types.d.ts').SessionRecord['phase']} Phase
  */
+
+import { titleFrom } from './titles.js';
+
+/** @typedef {import('./types.d.ts').PromptQueued} PromptQueued */
+/** @typedef {import('./types.d.ts').Event} Event */
+/** @typedef {import('./types.d.ts').SessionRecord['phase']} Phase */
 
 /** @type {Record<Phase, Partial<Record<Event['type'], Phase>>>} */
 const NEXT = {
@@ -123,4 +125,16 @@ export function endAfter(event) {
     default:
       return {};
   }
+}
+
+/**
+ * The title after one more event: an agent's idea of one counts until a person chose it.
+ * @param {{title: string, titled: boolean}} session
+ * @param {Event} event
+ * @returns {{title?: string, titled?: boolean}}
+ */
+export function titleAfter(session, event) {
+  if (event.type === 'prompt_sent' && !session.title) return { title: titleFrom(event.text) };
+  if (event.type !== 'title_changed' || (session.titled && !event.by)) return {};
+  return { title: event.title, titled: Boolean(event.by) };
 }

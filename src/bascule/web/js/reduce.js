@@ -363,6 +363,20 @@ function begun({ seq, at, event }) {
     case 'unrecognised':
       return filled({ ...base, kind: 'event', event });
     default:
-      return null;
+      return noEntry(event.type);
   }
+}
+
+/**
+ * For events that begin no entry. To tsc these are all; a new type has to be named here, or above.
+ * @param {'agent_spawned' | 'session_ready' | 'end_scheduled' | 'end_cancelled' | 'session_ending'
+ *   | 'reconnect_scheduled' | 'prompt_queued' | 'prompt_edited' | 'prompts_reordered' | 'prompt_withdrawn'
+ *   | 'queue_held' | 'queue_released' | 'guard_asked' | 'guard_answered' | 'text_appended' | 'entry_closed'
+ *   | 'tool_changed' | 'permission_answered' | 'permission_withdrawn' | 'question_answered' | 'question_withdrawn'
+ *   | 'answer_delivered' | 'rule_added' | 'title_changed' | 'archived_changed' | 'mode_changed'
+ *   | 'permission_mode_changed' | 'model_changed' | 'commands_changed' | 'models_changed' | 'usage_changed'
+ *   | 'terminal_resized' | 'bell'} _type
+ */
+function noEntry(_type) {
+  return null;
 }

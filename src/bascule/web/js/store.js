@@ -56,3 +56,20 @@ export function createStore(initial) {
     },
   };
 }
+
+/**
+ * Resolves as soon as the state is so.
+ * @template {object} S
+ * @param {Store<S>} store
+ * @param {(state: S) => boolean} isSo
+ * @returns {Promise<void>}
+ */
+export const until = (store, isSo) =>
+  new Promise((done) => {
+    if (isSo(store.get())) return done();
+    const stop = store.subscribe((now) => {
+      if (!isSo(now)) return;
+      stop();
+      done();
+    });
+  });

@@ -573,6 +573,11 @@ export interface RulesChanged {
   type: 'rules:changed';
 }
 
+export interface ServerRestored {
+  type: 'server:restored';
+  restored: Restored | null;
+}
+
 export interface UnloggedChanged {
   type: 'unlogged:changed';
 }
@@ -739,7 +744,7 @@ export interface AgentInfo {
 }
 
 export interface AuditRecord {
-  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'limit' | 'grant' | 'worktree' | 'git' | 'refused' | 'start_asked' | 'start_decided' | 'start_refused' | 'start_unusual';
+  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'limit' | 'grant' | 'worktree' | 'git' | 'refused' | 'start_asked' | 'start_decided' | 'start_refused' | 'start_unusual' | 'restored';
   actor: string;
   session_id?: string | null;
   grant_id?: string;
@@ -997,6 +1002,7 @@ export interface Hello {
   boot: string;
   epoch: string;
   device: string;
+  restored: Restored | null;
 }
 
 export interface EndedEverywhere {
@@ -1547,6 +1553,18 @@ export interface SessionList {
   next: string | null;
 }
 
+export interface FindListeners {
+  sessionId: string;
+}
+
+export interface Listening {
+  running: boolean;
+  listeners: Listener[];
+  cut: boolean;
+  shared: boolean;
+  unseen: number;
+}
+
 export interface SetMode {
   sessionId: string;
   mode: string;
@@ -1899,6 +1917,7 @@ export interface DaemonStatus {
   capabilities: Capabilities;
   devices: DeviceStatus[];
   storage_problem: string | null;
+  restored: Restored | null;
 }
 
 export interface TakeFeedback {
@@ -2093,6 +2112,13 @@ export interface Limits {
   day_tokens?: number;
   loop_repeats?: number;
   quiet_seconds?: number;
+}
+
+export interface Restored {
+  at: string;
+  records: number;
+  backupAt: string | null;
+  machines: SentAgain[];
 }
 
 export interface RequestView {
@@ -2458,6 +2484,14 @@ export interface DamagedSession {
   message: string;
 }
 
+export interface Listener {
+  address: string;
+  port: number;
+  loopback: boolean;
+  pid: number;
+  process: string;
+}
+
 export interface TerminalSettings {
   tape_bytes?: number;
   shelf_bytes?: number;
@@ -2506,6 +2540,12 @@ export interface QuestionOption {
   label: string;
   description?: string;
   preview?: string | null;
+}
+
+export interface SentAgain {
+  device: string;
+  name: string;
+  rows: number;
 }
 
 export interface WaitingAnswerView {
@@ -2739,6 +2779,7 @@ export type Push =
   | ProjectRemoved
   | PromptsChanged
   | RulesChanged
+  | ServerRestored
   | UnloggedChanged
   | DevicesChanged
   | RequestChanged
@@ -2873,6 +2914,7 @@ export interface Operations {
   'session:cancel': { body: Interrupt; answer: Done };
   'session:keep': { body: KeepSession; answer: Done };
   'session:list': { body: ListQuery; answer: SessionList };
+  'session:listeners': { body: FindListeners; answer: Listening };
   'session:mode': { body: SetMode; answer: Done };
   'session:model': { body: SetModel; answer: Done };
   'session:open': { body: PageQuery; answer: SessionOpened };

@@ -78,7 +78,7 @@ export const hasHidden = (text) => hiddenOnce.test(text);
  * An agent's prose: controls and bidi marks written out, emoji left whole.
  * @param {string} text
  */
-export const tame = (text) => text.replace(unruly, escape);
+export const sanitize = (text) => text.replace(unruly, escape);
 
 // What no element ever holds raw: it would turn its neighbours around, or is no text at all.
 const disorderly = anyOf(

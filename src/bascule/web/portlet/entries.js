@@ -2,9 +2,9 @@
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { clockTime, count, duration } from '../js/format.js';
-import { lineNote } from './notes.js';
+import { lineNote } from './session_notes.js';
 import { exact, pictures } from './shown.js';
 import { GrowingText } from './text.js';
 import { who, whom } from './who.js';
@@ -21,7 +21,7 @@ const FOLD_LETTERS = 1200;
  * @param {((seq: number) => void) | null} edit and send in a new session; null: it can't be
  */
 export function promptBox(entry, keep, edit) {
-  const text = tame(entry.text);
+  const text = sanitize(entry.text);
   const long = text.length > FOLD_LETTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
   const said = h('div', { class: `said ${long ? 'is-folded' : ''}`.trim(), dir: 'auto' }, text);
   return h(
@@ -93,7 +93,7 @@ export class Thought {
     if (this.verb.textContent !== verb) this.verb.textContent = verb;
     if ((this.first.textContent ?? '').length < 200) {
       const end = entry.text.trimStart().indexOf('\n');
-      this.first.textContent = tame(
+      this.first.textContent = sanitize(
         entry.text
           .trimStart()
           .slice(0, end < 0 ? 300 : end)
@@ -151,7 +151,7 @@ export function planCard(entry) {
           'li',
           { class: letter },
           status === 'completed' ? icon('okc', 14) : h('span', { class: 'ring' }),
-          h('span', null, tame(status === 'in_progress' && item.active_form ? item.active_form : item.text)),
+          h('span', null, sanitize(status === 'in_progress' && item.active_form ? item.active_form : item.text)),
           h('span', { class: 'spoken' }, `, ${spoken}`),
         );
       }),
@@ -172,7 +172,7 @@ export function requestLine(entry) {
         ? 'edit a file'
         : asked.kind === 'plan'
           ? 'go ahead with its plan'
-          : `use ${tame(asked.tool)}`;
+          : `use ${sanitize(asked.tool)}`;
   if (entry.state === 'open') return lineNote('shield', 'wait', `Asked to ${what}. It is waiting for an answer below.`);
   if (entry.reason === 'restored')
     return lineNote('shield', '', `Asked to ${what}. It was answered; this older copy of the log does not say how.`);
@@ -185,10 +185,10 @@ export function requestLine(entry) {
         : `Asked to ${what}, then took the request back.`,
     );
   const verb = answer?.decision === 'allow' ? 'allowed' : 'denied';
-  const reason = answer?.message ? `“${tame(answer.message)}”` : answer?.rule ? tame(answer.rule) : '';
+  const reason = answer?.message ? `“${sanitize(answer.message)}”` : answer?.rule ? sanitize(answer.rule) : '';
   return lineNote(
     verb === 'allowed' ? 'check' : 'x',
-    verb === 'denied' ? 'no' : '',
+    verb === 'denied' ? 'is-denied' : '',
     `${who(answer?.by) || 'Bascule'} ${verb} the request to ${what}.`,
     reason,
   );
@@ -201,8 +201,8 @@ export function requestLine(entry) {
  */
 function questionLine(entry, asked, answer) {
   const rows = asked.questions.flatMap((one) => [
-    h('dt', null, tame(one.question)),
-    h('dd', null, tame(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
+    h('dt', null, sanitize(one.question)),
+    h('dd', null, sanitize(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
   ]);
   const state =
     entry.state === 'open'

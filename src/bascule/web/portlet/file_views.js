@@ -7,7 +7,7 @@ import { count, nearPath } from '../js/format.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { diffView } from '../js/lines.js';
 import { isWhole } from '../js/json.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { fileLines } from './results.js';
 import { exact, plain } from './shown.js';
 
@@ -35,7 +35,7 @@ export function fileView(tool, input, view) {
       { class: 'tool__output code nums', tabindex: 0, role: 'group', 'aria-label': `Text of ${plain(path)}` },
       lines.some((one) => one.line !== null) &&
         h('pre', { class: 'line-gutter', 'aria-hidden': 'true' }, lines.map((one) => one.line ?? '').join('\n')),
-      h('pre', null, highlighted(tame(text), languageOf(path))),
+      h('pre', null, highlighted(sanitize(text), languageOf(path))),
     ),
     all.length > lines.length &&
       h('p', { class: 'fname' }, `${count(all.length - lines.length, 'more line')} of it were read.`),
@@ -59,7 +59,7 @@ export function diffsOf(tool, view) {
       files.length > 1 ? h('p', { class: 'fname' }, exact(nearPath(path, view.cwd))) : null,
       diffView(
         shown.map((line) => (line.kind === 'head' ? { ...line, text: plain(line.text) } : line)),
-        (text) => highlighted(tame(text), language),
+        (text) => highlighted(sanitize(text), language),
       ),
       lines.length > shown.length
         ? h(

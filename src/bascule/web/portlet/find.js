@@ -6,7 +6,7 @@
 import { hitsIn, matchesIn } from './said.js';
 
 /**
- * @typedef {import('./window.js').Window} Window
+ * @typedef {import('./loaded_entries.js').Window} Window
  * @typedef {import('./view.js').View} View
  * @typedef {import('./scroll.js').Scroll} Scroll
  * @typedef {{

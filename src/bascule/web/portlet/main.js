@@ -15,7 +15,7 @@ import { Find } from './find.js';
 import { Scroll } from './scroll.js';
 import { tick } from './tool.js';
 import { View } from './view.js';
-import { Window, nearest } from './window.js';
+import { Window, nearest } from './loaded_entries.js';
 import { setMine } from './who.js';
 
 const DEAR = 6; // milliseconds

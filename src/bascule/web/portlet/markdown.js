@@ -8,7 +8,7 @@ import DOMPurify from '../vendor/purify.js';
 import { copyButton } from '../js/copy_button.js';
 import { h, iconButton } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { diagramBlock, formula } from './drawing.js';
 import { MATH } from './math_marks.js';
 import { linkPaths } from './paths.js';
@@ -113,7 +113,7 @@ export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
  * @returns {DocumentFragment}
  */
 export function markdown(text, ask) {
-  const clean = tame(text);
+  const clean = sanitize(text);
   const fragment = clean.length > MAX_MARKDOWN ? null : purified(clean);
   if (!fragment) {
     const plain = document.createDocumentFragment();
@@ -130,7 +130,7 @@ export function markdown(text, ask) {
   }
   for (const element of fragment.querySelectorAll(WRITTEN)) element.setAttribute('dir', 'auto');
   for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image));
-  for (const link of fragment.querySelectorAll('a')) tameLink(link, ask);
+  for (const link of fragment.querySelectorAll('a')) sanitizeLink(link, ask);
   for (const box of fragment.querySelectorAll('input')) {
     if (box.getAttribute('type') !== 'checkbox') box.remove();
     else {
@@ -213,7 +213,7 @@ function hostOf(source) {
  * @param {HTMLAnchorElement} link
  * @param {{link: (href: string) => void}} ask
  */
-function tameLink(link, ask) {
+function sanitizeLink(link, ask) {
   const href = link.getAttribute('href') ?? '';
   if (!FAR.test(href)) {
     link.replaceWith(...link.childNodes);

@@ -10,7 +10,7 @@ const PATH = String.raw`(?:~\/|\.{0,2}\/)?(?:${NAME}\/)+${NAME}\.[A-Za-z]\w{0,9}
 const WHOLE = new RegExp(`^(${PATH})(?::(\\d{1,7})(?::\\d+)?)?$`);
 // Not in an address, and not the middle of a longer word.
 const WITHIN = new RegExp(`(?<![\\w/.:@-])(${PATH}):(\\d{1,7})(?::\\d+)?(?![\\w/])`, 'g');
-const MOST = 300; // in one piece of text
+const MAX_PATHS = 300; // in one piece of text
 
 /**
  * @param {string} text
@@ -42,7 +42,7 @@ export function pathPieces(text) {
  * @param {OpenFile} open
  */
 export function linkPaths(fragment, open) {
-  for (const code of [...fragment.querySelectorAll('code')].slice(0, MOST)) {
+  for (const code of [...fragment.querySelectorAll('code')].slice(0, MAX_PATHS)) {
     if (code.closest('pre, a')) continue;
     const found = pathIn(code.textContent ?? '');
     if (found) code.replaceChildren(pathButton(code.textContent ?? '', found, open));

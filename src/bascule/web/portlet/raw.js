@@ -12,7 +12,7 @@ export function rawEntries(entries) {
   try {
     text = entries.map((entry) => JSON.stringify(entry, null, 1)).join('\n');
   } catch (error) {
-    text = `It can't be written out, either: ${/** @type {Error} */ (error).message}`;
+    text = `The raw text can’t be shown either: ${/** @type {Error} */ (error).message}`;
   }
   return h(
     'details',

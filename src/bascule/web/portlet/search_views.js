@@ -4,7 +4,7 @@ import { copyButton } from '../js/copy_button.js';
 import { h } from '../js/dom.js';
 import { count, nearPath } from '../js/format.js';
 import { highlighted, languageOf } from '../js/highlight.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { searchResults, webResults } from './results.js';
 import { exact, plain } from './shown.js';
 import { outputView, prose } from './text_views.js';
@@ -69,7 +69,7 @@ export function resultsView(tool, view) {
                   'div',
                   { class: 'search-hit' },
                   h('span', { class: 'line-number' }, String(row.line ?? '')),
-                  h('code', null, highlighted(tame(row.text), languageOf(file.path))),
+                  h('code', null, highlighted(sanitize(row.text), languageOf(file.path))),
                 ),
               ),
           ),
@@ -96,7 +96,7 @@ const linksView = (links, view) =>
         h(
           'li',
           null,
-          /^https?:\/\//i.test(url) ? linkTo(url, tame(title), view) : tame(title),
+          /^https?:\/\//i.test(url) ? linkTo(url, sanitize(title), view) : sanitize(title),
           h('small', null, exact(hostOf(url))),
         ),
       ),
@@ -137,6 +137,6 @@ export function fetchView(input, view) {
     'p',
     { class: 'fname' },
     link,
-    typeof input.prompt === 'string' && input.prompt && h('small', null, tame(input.prompt)),
+    typeof input.prompt === 'string' && input.prompt && h('small', null, sanitize(input.prompt)),
   );
 }

@@ -1,7 +1,7 @@
 /** An agent's text while it grows and after: finished blocks are Markdown once and stay, only the tail is worked on. */
 
 import { h, update } from '../js/dom.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { codeFrame, markdown } from './markdown.js';
 import { blockEnd, leans, openFence, pieces } from './pieces.js';
 
@@ -81,7 +81,7 @@ export class GrowingText {
       else this.tail.replaceChildren(codeFrame(language, [node, caret()], () => this.ask.copy(node.data)));
     }
     if (text.length <= this.growing.shown) return;
-    this.growing.node.appendData(tame(text.slice(this.growing.shown)));
+    this.growing.node.appendData(sanitize(text.slice(this.growing.shown)));
     this.growing.shown = text.length;
   }
 
@@ -105,7 +105,7 @@ export class GrowingText {
     this.growing = null;
     this.tail.remove();
     if (text.length > MAX_MARKDOWN) {
-      this.element.replaceChildren(h('pre', { class: 'plain' }, tame(text)));
+      this.element.replaceChildren(h('pre', { class: 'plain' }, sanitize(text)));
       return;
     }
     if (text.length <= MAX_AGAIN && leans(text)) {

@@ -5,7 +5,7 @@ import { copyButton } from '../js/copy_button.js';
 import { h } from '../js/dom.js';
 import { count } from '../js/format.js';
 import { highlighted } from '../js/highlight.js';
-import { hasHidden, tame } from '../js/visible.js';
+import { hasHidden, sanitize } from '../js/visible.js';
 import { markdown } from './markdown.js';
 import { exact } from './shown.js';
 
@@ -36,7 +36,7 @@ export function commandView(command, note, view) {
       h('span', { class: 'prompt-sign', 'aria-hidden': 'true' }, '$ '),
       h('code', null, hasHidden(command) ? exact(command) : highlighted(command, 'bash')),
     ),
-    typeof note === 'string' && note && h('p', { class: 'says' }, tame(note)),
+    typeof note === 'string' && note && h('p', { class: 'says' }, sanitize(note)),
     copyButton('Copy command', () => view.ask.copy(command)),
   );
 }
@@ -79,7 +79,7 @@ export function outputView(text, view) {
  */
 const coloured = (text) =>
   ansiPieces(text).map((piece) =>
-    piece.classes.length ? h('span', { class: piece.classes.join(' ') }, tame(piece.text)) : tame(piece.text),
+    piece.classes.length ? h('span', { class: piece.classes.join(' ') }, sanitize(piece.text)) : sanitize(piece.text),
   );
 
 /**
@@ -91,6 +91,6 @@ export const codeView = (text, language, view) =>
   h(
     'div',
     { class: 'tool__output-frame' },
-    h('pre', { class: 'tool__output code', tabindex: 0 }, highlighted(tame(text), language)),
+    h('pre', { class: 'tool__output code', tabindex: 0 }, highlighted(sanitize(text), language)),
     copyButton('Copy', () => view.ask.copy(text)),
   );

@@ -204,9 +204,9 @@ function statusMark(tool, waiting) {
     h('span', { class: name, role: 'img', 'aria-label': label }, inner);
   if (waiting) return mark('status-dot status-dot-blocked', 'waiting for an answer');
   if (tool.status === 'running' && tool.open) return mark('spin', 'running');
-  if (tool.status === 'done') return mark('ok', 'done', icon('check', 14));
-  if (tool.status === 'running') return mark('bad', 'not finished', icon('stop', 12));
-  return mark('bad', tool.status, icon('x', 14));
+  if (tool.status === 'done') return mark('tool-mark is-done', 'done', icon('check', 14));
+  if (tool.status === 'running') return mark('tool-mark is-failed', 'not finished', icon('stop', 12));
+  return mark('tool-mark is-failed', tool.status, icon('x', 14));
 }
 
 /**

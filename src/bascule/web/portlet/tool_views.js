@@ -3,7 +3,7 @@
 import { editsIn } from '../js/diff.js';
 import { h } from '../js/dom.js';
 import { fieldsOf } from '../js/json.js';
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 import { diffsOf, fileView } from './file_views.js';
 import { markdown } from './markdown.js';
 import { commandOf, laidOut } from './results.js';
@@ -76,7 +76,7 @@ const asked = (input, view) =>
             'summary',
             null,
             h('span', { class: 'entry-line__verb' }, 'Its task'),
-            h('span', { class: 'entry-line__words' }, tame(input.prompt.trim().split('\n')[0])),
+            h('span', { class: 'entry-line__words' }, sanitize(input.prompt.trim().split('\n')[0])),
             h('span', { class: 'disclosure' }),
           ),
           h('div', { class: 'agent-message small' }, markdown(input.prompt, view.ask)),

@@ -6,7 +6,7 @@ import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
 import { count, duration, money, tokens, workWords } from '../js/format.js';
 import { turnFacts } from './blocks.js';
-import { lineNote } from './notes.js';
+import { lineNote } from './session_notes.js';
 import { whatNext } from './results.js';
 
 /** @typedef {import('./view.js').View} View */

@@ -4,7 +4,7 @@ import { h } from '../js/dom.js';
 import { pointBefore } from '../js/forks.js';
 import { blocksOf, entriesOf, keysOf } from './blocks.js';
 import { Thought, planCard, promptBox, requestLine } from './entries.js';
-import { eventLine } from './notes.js';
+import { eventLine } from './session_notes.js';
 import { GrowingText } from './text.js';
 import { GroupLine, ToolLine } from './tool.js';
 import { turnFooter } from './turn.js';

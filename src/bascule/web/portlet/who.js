@@ -1,6 +1,6 @@
 /** Who did something, as the reader would say it. */
 
-import { tame } from '../js/visible.js';
+import { sanitize } from '../js/visible.js';
 
 /** The names this reader has, or had. @type {Set<string>} */
 let mine = new Set();
@@ -11,10 +11,10 @@ export function setMine(names) {
 }
 
 /** @param {string | null | undefined} by */
-export const who = (by) => (by && mine.has(by) ? 'You' : tame(by ?? ''));
+export const who = (by) => (by && mine.has(by) ? 'You' : sanitize(by ?? ''));
 
 /**
  * Within a sentence.
  * @param {string | null | undefined} by
  */
-export const whom = (by) => (by && mine.has(by) ? 'you' : tame(by ?? ''));
+export const whom = (by) => (by && mine.has(by) ? 'you' : sanitize(by ?? ''));

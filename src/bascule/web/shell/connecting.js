@@ -148,6 +148,6 @@ function forgetEverything({ store, live, frames }) {
   live.seqs.clear();
   live.requests.forget();
   // What this person chose for the page stays; what the server sent goes.
-  const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
-  store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });
+  const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick, restoredSeen } = store.get();
+  store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick, restoredSeen });
 }

@@ -1,9 +1,8 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
 import { errorOf } from '../js/json.js';
-import { endAfter, queueAfter, step } from '../js/record.js';
+import { endAfter, queueAfter, step, titleAfter } from '../js/record.js';
 import { filled } from '../js/reduce.js';
-import { titleFrom } from '../js/titles.js';
 import { put, table, without } from '../js/tables.js';
 import { foundOn } from './machines.js';
 import { KnownRequests, openIn } from './requests/known_requests.js';
@@ -208,9 +207,7 @@ export class Live {
     const session = this.store.get().sessions[id];
     if (!session) return;
     const phase = step(session.phase, event.type);
-    const patch = { ...session, phase, updated_at: at, ...endAfter(event) };
-    if (event.type === 'prompt_sent' && !session.title) patch.title = titleFrom(event.text);
-    if (event.type === 'title_changed') patch.title = event.title;
+    const patch = { ...session, phase, updated_at: at, ...endAfter(event), ...titleAfter(session, event) };
     if (event.type === 'permission_mode_changed') patch.permission_mode = event.mode;
     if (event.type === 'model_changed') patch.model = event.model;
     if (event.type === 'mode_changed') patch.mode = event.mode;

@@ -249,7 +249,7 @@ function wordsFor(kind, state, device, now) {
     case 'stale':
       return { word: `last heard ${ago} ago`, more: 'It is connected, but has gone quiet.' };
     case 'disk':
-      return { word: storageWord(device.storageProblem ?? ''), more: device.storageProblem ?? '' };
+      return storageProblem(device.storageProblem ?? '');
     case 'paused':
       return { word: 'paused', more: `It accepts no new sessions. Running ones continue.${endOfPause(device)}` };
     case 'clock':
@@ -264,13 +264,23 @@ const endOfPause = ({ name, pausedByOwner }) =>
   pausedByOwner ? ` It was paused on ${name} itself; there, “bascule daemon resume” ends that.` : '';
 
 /**
+ * What can't be written, and what to do where that is not plain from it.
+ * @param {string} problem
+ */
+function storageProblem(problem) {
+  const word = storageWord(problem);
+  const advice = word === 'no database' ? ' Start its database server again; agents keep working meanwhile.' : '';
+  return { word, more: `${problem}${advice}` };
+}
+
+/**
  * What can't be written: the hub's database or a machine's disk.
  * @param {string} problem
  */
 function storageWord(problem) {
   if (/database/i.test(problem)) {
     if (/no changes/i.test(problem)) return 'database is read-only';
-    return /full/i.test(problem) ? 'database is full' : 'no database';
+    return /is full/i.test(problem) ? 'database is full' : 'no database';
   }
   return /full|space/i.test(problem) ? 'disk full' : 'disk problem';
 }

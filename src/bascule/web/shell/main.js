@@ -26,7 +26,7 @@ import { mountBottomBar } from './layout/bottom_bar.js';
 import { mountFind } from './search/find_bar.js';
 import { mountLocked } from './connection/locked.js';
 import { enterByLink } from './connection/pairing.js';
-import { mountNotes } from './layout/notes.js';
+import { mountNotes } from './layout/toasts.js';
 import { mountNotifying } from './notifying.js';
 import { mountTitle } from './layout/title.js';
 import { mountOffered } from './start/offered.js';

@@ -28,7 +28,8 @@ export function createNotices(store) {
   const dropNote = (id) => store.set((state) => ({ notes: state.notes.filter((one) => one.id !== id) }));
 
   /** @param {unknown} error */
-  const trouble = (error) => note(/** @type {Error} */ (error).message || 'It did not work.', { tone: 'bad' });
+  const trouble = (error) =>
+    note(/** @type {Error} */ (error).message || 'That did not work. Try again.', { tone: 'bad' });
 
   /**
    * @param {string} text

@@ -75,7 +75,7 @@ function tell(app, state, { key, id, words }) {
   } catch {
     // Phones show none from a page; the switch is off again, and says so.
     app.store.set({ notify: false });
-    app.note('This browser shows no notifications from a page. They are off.', { tone: 'bad', stay: true });
+    app.note('This browser can’t show notifications from a page, so they stay off.', { tone: 'bad', stay: true });
   }
 }
 

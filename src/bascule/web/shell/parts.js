@@ -132,6 +132,7 @@ function float(anchor, card, closed) {
  * @typedef {object} Entry
  * @property {string | Child[]} label
  * @property {string} [note]
+ * @property {string} [key] the key that does the same
  * @property {boolean} [on]
  * @property {boolean} [danger]
  * @property {boolean} [off] it can’t be chosen now; `note` says why
@@ -169,6 +170,7 @@ export function menu(anchor, choices, extra) {
         },
         choice.icon && icon(choice.icon),
         h('span', null, choice.label, choice.note && h('small', null, choice.note)),
+        choice.key && h('kbd', null, choice.key),
         choice.on && icon('check', 14),
       );
     }),
@@ -202,13 +204,24 @@ export function popover(anchor, content, label, closed) {
 }
 
 /**
+ * Below what opened it, or above; a menu is as high as there is room on the larger side.
  * @param {HTMLElement} list
  * @param {HTMLElement} anchor
  */
 function place(list, anchor) {
   const at = anchor.getBoundingClientRect();
+  const [over, under] = [at.top - 14, innerHeight - at.bottom - 14];
+  const whole = list.scrollHeight + list.offsetHeight - list.clientHeight;
+  if (!list.classList.contains('popover'))
+    list.style.maxHeight = `${Math.max(160, whole > under && over > under ? over : under)}px`;
   const size = list.getBoundingClientRect();
   const above = at.bottom + size.height + 12 > innerHeight && at.top > size.height;
   list.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 8))}px`;
   list.style.top = above ? `${at.top - size.height - 6}px` : `${at.bottom + 6}px`;
 }
+
+/**
+ * Words of several origins in one line, each running in its own direction.
+ * @param {string} words with dots between them
+ */
+export const isolated = (words) => words.split(' · ').flatMap((one, n) => [n > 0 && ' · ', one && h('bdi', null, one)]);

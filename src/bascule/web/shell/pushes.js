@@ -52,6 +52,7 @@ export function takePushes(context) {
       setDevices(store, message.devices);
       if (message.agent && message.status) setAgentStatus(store, message.device, message.agent, message.status);
     },
+    'server:restored': ({ restored }) => store.set(({ me }) => (me ? { me: { ...me, restored } } : {})),
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
     'project:changed': ({ project }) =>

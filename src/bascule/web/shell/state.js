@@ -86,6 +86,7 @@ export const FIRST = {
   loaded: false,
   unlogged: /** @type {Unlogged[]} processes that run and are not in the log */ ([]),
   damaged: /** @type {{sessionId: string, message: string}[]} sessions that can't be read */ ([]),
+  restoredSeen: '', // when the restore was noticed that somebody has read of here
   replaced: false, // the log is another one than this page had read, so everything was loaded again
   sessions: /** @type {Record<string, SessionRecord>} */ (table()),
   more: /** @type {string | null} the cursor after the first page; null when this page holds all sessions */ (null),

@@ -8,6 +8,7 @@ import { routeOf } from './routes.js';
 
 const KEPT = 'bascule.page';
 const KEY = 'bascule.key';
+const DRAFT = 'bascule.draft.';
 const PARTS = /** @type {const} */ ([
   'tabs',
   'side',
@@ -20,6 +21,7 @@ const PARTS = /** @type {const} */ ([
   'seen',
   'held',
   'edits',
+  'restoredSeen',
 ]);
 
 /** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
@@ -68,6 +70,7 @@ export function restored() {
     theme: kept.theme === 'dark' || kept.theme === 'light' ? kept.theme : 'auto',
     seen: table(/** @type {State['seen']} */ (fieldsOf(kept.seen))),
     held: Array.isArray(kept.held) ? kept.held : [],
+    restoredSeen: typeof kept.restoredSeen === 'string' ? kept.restoredSeen : '',
     edits: table(/** @type {State['edits']} */ (fieldsOf(kept.edits))),
   };
 }
@@ -82,16 +85,25 @@ export function keepInPlace(now, before) {
 }
 
 /** @param {string} id */
-export const draftOf = (id) => localStorage.getItem(`bascule.draft.${id}`) ?? '';
+export const draftOf = (id) => localStorage.getItem(DRAFT + id) ?? '';
 
 /**
  * @param {string} id
  * @param {string} text
  */
 export function keepDraft(id, text) {
-  if (text) localStorage.setItem(`bascule.draft.${id}`, text);
-  else localStorage.removeItem(`bascule.draft.${id}`);
+  if (text) localStorage.setItem(DRAFT + id, text);
+  else localStorage.removeItem(DRAFT + id);
 }
+
+/**
+ * The names of the drafts that begin so.
+ * @param {string} beginning
+ */
+export const draftNames = (beginning) =>
+  Object.keys(localStorage)
+    .filter((name) => name.startsWith(`${DRAFT}${beginning}`))
+    .map((name) => name.slice(DRAFT.length));
 
 /**
  * A secret in the link's fragment, or in the path of a shared session, is taken. Nothing else in the address counts,

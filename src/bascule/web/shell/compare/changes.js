@@ -24,7 +24,7 @@ export const sumOf = (found) =>
 
 /** @param {import('../../js/types.d.ts').ContestantChanges | undefined} found */
 export function changesView(found) {
-  if (!found) return h('p', { class: 'hint is-padded' }, 'Looking at the work tree');
+  if (!found) return h('p', { class: 'hint is-padded' }, 'Loading changes');
   return h(
     'div',
     { class: 'compare-column__files' },

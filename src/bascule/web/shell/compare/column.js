@@ -76,7 +76,7 @@ function columnHead(state, view, one, each) {
         h('small', null, visible((session && modelName(state, session)) || each.model || 'default model')),
       ),
       h('span', { class: 'spacer' }),
-      one.kept === each.sessionId && h('span', { class: 'verdict-mark ok' }, 'Kept'),
+      one.kept === each.sessionId && h('span', { class: 'verdict-mark is-allowed' }, 'Kept'),
       h('span', { class: `pill pill-${status.dot}` }, dot(status.dot, ''), status.word),
     ),
     h(

@@ -3,8 +3,11 @@
 import { Frames } from '../frames/frames.js';
 import { ownNames } from '../sessions.js';
 import { mayStart } from '../state.js';
+import { FrameProgress } from './frame_progress.js';
 
 const PAGE = 50;
+
+/** @typedef {import('../../js/types.d.ts').Logged} Logged */
 
 /**
  * @param {import('../app.js').App} app
@@ -12,55 +15,26 @@ const PAGE = 50;
  * @param {(id: string) => void} opened from then on every event is heard
  */
 export function columnFrame(app, place, opened) {
+  /** @type {Frames} */
   const frames = new Frames(
     place,
-    {
-      // No answer is one too: the frame asks again on the next scroll.
-      more: (id, at, number) =>
-        void app.api.entries(id, { ...at, limit: PAGE }).then(
-          (page) => frames.page(id, number, page),
-          () => frames.page(id, number, null),
-        ),
-      search: (id, text) => frames.hits(id, text, null),
-      branch: () => undefined,
-      edit: () => undefined,
-      source: () => undefined,
-      keep: (text) => app.events.emit('keepPrompt', text),
-      link: (href, at) => app.openLink(href, at),
-      copy: (text) => app.copy(text),
-      changes: (id) => app.go({ name: 'session', id }),
-      file: () => undefined, // there is no panel beside it
-      key: () => undefined,
-      found: () => undefined,
-    },
+    callsOf(app, () => frames),
     () => app.store.get().theme,
     () => ownNames(app.store.get()),
     () => false,
     () => mayStart(app.store.get()),
   );
   frames.mayFiles = () => false;
-  /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
-  const reached = new Map();
-  /** What came meanwhile. @type {Map<string, import('../../js/types.d.ts').Logged[]>} */
-  const waiting = new Map();
+  const progress = new FrameProgress();
   /** @type {string | null} */
   let shown = null;
 
   /**
    * @param {string} id
-   * @param {import('../../js/types.d.ts').Logged[]} entries
+   * @param {Logged[]} fresh
    */
-  function take(id, entries) {
-    const at = reached.get(id);
-    if (at === undefined) return;
-    if (at === null) {
-      waiting.set(id, [...(waiting.get(id) ?? []), ...entries]);
-      return;
-    }
-    const fresh = entries.filter((one) => one.seq > at);
-    if (!fresh.length) return;
-    reached.set(id, fresh[fresh.length - 1].seq);
-    frames.events(id, fresh);
+  function feed(id, fresh) {
+    if (fresh.length) frames.events(id, fresh);
   }
 
   /**
@@ -68,20 +42,18 @@ export function columnFrame(app, place, opened) {
    * @param {string} id
    */
   async function open(id) {
-    reached.set(id, null);
+    progress.begin(id);
     try {
       const page = await app.api.open(id, { limit: PAGE });
       frames.opened(id, page);
-      reached.set(id, page.seq);
-      take(id, waiting.get(id) ?? []);
-      waiting.delete(id);
+      feed(id, progress.read(id, page.seq));
       opened(id);
     } catch {
-      reached.delete(id); // tried again with the next drawing
+      progress.forget(id); // tried again with the next drawing
     }
   }
 
-  app.events.on('session:events', ({ sessionId, entries }) => take(sessionId, entries));
+  app.events.on('session:events', ({ sessionId, entries }) => feed(sessionId, progress.fresh(sessionId, entries)));
   app.store.subscribe((now, before) => {
     if (now.theme !== before.theme) frames.tellAll({ type: 'theme', theme: now.theme });
   });
@@ -92,8 +64,7 @@ export function columnFrame(app, place, opened) {
       if (id !== shown) {
         if (shown !== null) {
           frames.forget(shown);
-          reached.delete(shown);
-          waiting.delete(shown);
+          progress.forget(shown);
         }
         shown = id;
         if (id !== null) frames.ensure(id);
@@ -101,7 +72,33 @@ export function columnFrame(app, place, opened) {
       }
       if (id === null) return;
       app.live.ensure(id);
-      if (app.live.seqs.has(id) && !reached.has(id)) void open(id);
+      if (app.live.seqs.has(id) && !progress.has(id)) void open(id);
     },
   };
 }
+
+/**
+ * What a frame asks of the page. In a column much of it is offered nowhere.
+ * @param {import('../app.js').App} app
+ * @param {() => Frames} frames
+ * @returns {ConstructorParameters<typeof Frames>[1]}
+ */
+const callsOf = (app, frames) => ({
+  // No answer is one too: the frame asks again on the next scroll.
+  more: (id, at, number) =>
+    void app.api.entries(id, { ...at, limit: PAGE }).then(
+      (page) => frames().page(id, number, page),
+      () => frames().page(id, number, null),
+    ),
+  search: (id, text) => frames().hits(id, text, null),
+  branch: () => undefined,
+  edit: () => undefined,
+  source: () => undefined,
+  keep: (text) => app.events.emit('keepPrompt', text),
+  link: (href, at) => app.openLink(href, at),
+  copy: (text) => app.copy(text),
+  changes: (id) => app.go({ name: 'session', id }),
+  file: () => undefined, // there is no panel beside it
+  key: () => undefined,
+  found: () => undefined,
+});

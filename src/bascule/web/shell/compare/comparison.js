@@ -29,7 +29,7 @@ export const isWorking = (session) => BUSY.includes(session?.phase);
 export function contestantStatus(state, one) {
   if (one.problem) return { dot: 'failed', word: 'Not started' };
   const session = state.sessions[one.sessionId];
-  return session ? statusOf(state, session) : { dot: 'ended', word: 'Gone' };
+  return session ? statusOf(state, session) : { dot: 'ended', word: 'Deleted' };
 }
 
 /**

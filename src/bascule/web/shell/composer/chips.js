@@ -17,10 +17,10 @@ import { unaskedLines, unaskedOf } from '../start/unasked.js';
 
 /** @type {Record<string, string>} */
 export const MODE_NOTES = table({
-  relay: 'Every command and edit comes to you first.',
-  auto_read: 'Reading files in its folder is allowed, hidden files aside. The rest comes to you.',
+  relay: 'What it asks for comes to you first. Most agents read the project without asking.',
+  auto_read: 'Reading files in its folder is allowed, except hidden files. The rest comes to you.',
   auto: 'Everything is allowed automatically, until you change it back.',
-  deny: 'Everything it asks for is denied.',
+  deny: 'Everything it asks for is denied. What it reads without asking is not.',
 });
 
 /**

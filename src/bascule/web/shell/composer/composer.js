@@ -2,6 +2,7 @@
 
 import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
+import { until } from '../../js/store.js';
 import { unreachable } from '../machines.js';
 import { control, FLOATING } from '../parts.js';
 import { editBar, editDraft, endEdit, resend } from '../session/editing.js';
@@ -73,6 +74,8 @@ class Composer {
     );
     this.area = this.text.area;
     this.menu = this.#offers();
+    /** What a slash offers, as it was last drawn. @type {[unknown, unknown]} */
+    this.offered = [undefined, undefined];
     this.past = recall(app, this.area, this.text.changed);
     this.types = tellsTyping((typing) => {
       // Nobody misses it when it is lost.
@@ -222,7 +225,7 @@ class Composer {
   }
 
   /**
-   * What was written stays here until a new session has it.
+   * What was written stays here until a new session has it. Without a connection it waits for one, or for a cancel.
    * @param {import('../session/editing.js').Edit} edit
    */
   async #resend(edit) {
@@ -231,7 +234,9 @@ class Composer {
     if ((!text && !images.length) || this.resending) return;
     this.resending = true;
     this.draw(app.store.get());
-    const made = await resend(app, id, edit, text || 'See the picture.', images, () => this.send());
+    await until(app.store, (state) => state.line.phase === 'live' || state.edits[id] !== edit);
+    const still = app.store.get().edits[id] === edit;
+    const made = still && (await resend(app, id, edit, text || 'See the picture.', images, () => this.send()));
     this.resending = false;
     if (made) this.#endEdit(id);
     this.draw(app.store.get());
@@ -285,6 +290,7 @@ class Composer {
     const edits = Boolean(state.edits[id]);
     const draft = edits ? editDraft(id) : id;
     if (id !== this.id || draft !== this.draft) this.#show(id, draft);
+    this.#offerAgain(state);
     const session = state.sessions[id];
     const here = session && state.route.name !== 'inbox';
     const writes = here && (edits || !isOver(session)) && mayAct(state, id);
@@ -297,6 +303,17 @@ class Composer {
     if (!this.closed.hidden) update(this.closed, closedView(this.app, state, session));
     this.#drawBox(state, session);
     update(this.under, placeRow(state, session));
+  }
+
+  /**
+   * A slash may be typed before the page has heard of the agent's commands, or has the library.
+   * @param {State} state
+   */
+  #offerAgain(state) {
+    const [commands, prompts] = [state.live[this.id]?.commands, state.prompts];
+    const same = commands === this.offered[0] && prompts === this.offered[1];
+    this.offered = [commands, prompts];
+    if (!same && this.area.value.startsWith('/') && document.activeElement === this.area) this.menu.lookAgain();
   }
 
   /**

@@ -2,11 +2,12 @@
 
 import { h, update } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
+import { OfferList } from './offer_list.js';
+
+/** @typedef {import('./offer_list.js').Offer} Offer */
 
 /**
  * `from` is where in the text the offer begins, so that choosing it replaces the rest up to the cursor.
- * `run` is for an offer that is more than its text: what was typed for it is taken away first.
- * @typedef {{label: string, note: string, insert: string, run?: () => void}} Offer
  * @typedef {(before: string) => {from: number, find: () => Promise<Offer[]> | Offer[]} | null} Source
  */
 
@@ -21,115 +22,92 @@ const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blu
  */
 export function offers(area, sources, changed, id = 'offers') {
   const element = h('div', { class: 'slash', role: 'listbox', id, 'aria-label': 'Offers', hidden: true });
-  /** @type {Offer[]} */
-  let found = [];
-  let from = 0;
-  let at = 0;
+  const list = new OfferList();
   let asked = 0;
+  let dismissed = false; // by the person, until they type again
+  const cursor = () => area.selectionStart ?? area.value.length;
 
-  async function look() {
+  /** @param {string} [chosen] the label of the offer that stays chosen */
+  async function look(chosen) {
     const number = ++asked;
-    const before = area.value.slice(0, area.selectionStart ?? area.value.length);
+    const before = area.value.slice(0, cursor());
     const hit = sources.map((source) => source(before)).find((one) => one !== null);
     const answer = hit ? hit.find() : [];
-    if (answer instanceof Promise) leaveFitting(hit?.from ?? 0, before);
+    if (answer instanceof Promise && list.narrow(hit?.from ?? 0, before)) draw();
     const some = answer instanceof Promise ? await answer : answer;
     if (number !== asked) return; // something was typed meanwhile
-    found = some.slice(0, MAX_OFFERS);
-    from = hit?.from ?? 0;
-    at = 0;
-    draw();
-  }
-
-  /**
-   * While better ones are looked for, only those stay that Enter could mean.
-   * @param {number} begin
-   * @param {string} before
-   */
-  function leaveFitting(begin, before) {
-    const typed = before.slice(begin);
-    const fitting = found.filter((one) => begin === from && holdsInOrder(one.insert, typed));
-    if (fitting.length === found.length) return;
-    found = fitting;
-    at = 0;
+    list.fill(some.slice(0, MAX_OFFERS), hit?.from ?? 0, chosen);
     draw();
   }
 
   function draw() {
-    element.hidden = !found.length;
+    element.hidden = !list.all.length;
     update(
       element,
-      found.map((one, n) => offerButton(one, n === at, () => choose(n))),
+      list.all.map((one) => offerButton(one, one === list.chosen, () => choose(one))),
     );
     element.querySelector('.is-on')?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** @param {number} n */
-  function choose(n) {
-    const { insert, run } = found[n];
-    const end = area.selectionStart ?? area.value.length;
-    area.value = area.value.slice(0, from) + insert + area.value.slice(end);
+  /** @param {Offer} offer */
+  function choose({ insert, run }) {
+    area.value = area.value.slice(0, list.from) + insert + area.value.slice(cursor());
     close();
     area.focus();
-    area.setSelectionRange(from + insert.length, from + insert.length);
+    area.setSelectionRange(list.from + insert.length, list.from + insert.length);
     changed();
     run?.();
   }
 
   function close() {
     asked++;
-    found = [];
+    list.fill([], list.from);
     draw();
   }
 
-  area.addEventListener('blur', () =>
-    setTimeout(() => {
-      if (document.activeElement !== area) close();
-    }, BLUR_DELAY),
-  );
+  closeAfterBlur(area, close);
 
   return {
     element,
-    look: () => void look(),
+    look() {
+      dismissed = false;
+      void look();
+    },
+    /** There may be others to offer; nothing was typed. */
+    lookAgain: () => dismissed || void look(list.chosen?.label),
     close,
     /**
      * @param {KeyboardEvent} event
      * @returns {boolean} whether the key was for the menu
      */
     key(event) {
-      if (!found.length) return false;
-      const typed = area.value.slice(from, area.selectionStart ?? area.value.length);
-      if (event.key === 'ArrowDown') at = (at + 1) % found.length;
-      else if (event.key === 'ArrowUp') at = (at - 1 + found.length) % found.length;
-      else if (event.key === 'Tab' || (event.key === 'Enter' && typed !== found[at].insert.trimEnd())) {
-        choose(at);
-        event.preventDefault();
-        return true;
-      } else if (event.key === 'Escape') {
-        close();
-        event.stopPropagation();
-      } else return false;
+      const act = list.actOf(event.key, area.value.slice(0, cursor()));
+      if (act === null) return false;
       event.preventDefault();
-      draw();
+      if (act === 'choose') choose(list.chosen);
+      else if (act === 'dismiss') {
+        close();
+        dismissed = true;
+        event.stopPropagation();
+      } else {
+        list.step(act);
+        draw();
+      }
       return true;
     },
   };
 }
 
 /**
- * Whether the letters are in the text, one after the other.
- * @param {string} text
- * @param {string} letters
+ * @param {HTMLTextAreaElement} area
+ * @param {() => void} close
  */
-function holdsInOrder(text, letters) {
-  const all = text.toLowerCase();
-  let at = 0;
-  for (const letter of letters.toLowerCase()) {
-    at = all.indexOf(letter, at) + 1;
-    if (!at) return false;
-  }
-  return true;
-}
+const closeAfterBlur = (area, close) =>
+  area.addEventListener('blur', () =>
+    setTimeout(() => {
+      if (document.activeElement !== area) close();
+    }, BLUR_DELAY),
+  );
 
 /**
  * @param {Offer} offer

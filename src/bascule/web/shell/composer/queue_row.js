@@ -1,6 +1,6 @@
 /** One message that waits: its row, its editor, and what a person can do with it. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { h, iconButton, prefilled } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
@@ -238,7 +238,7 @@ export function queueEditor(actions, id, one) {
   return h(
     'li',
     { class: 'edit', 'data-key': `edit ${one.prompt_id}` },
-    h('textarea', { class: 'input', rows: 2, 'aria-label': 'Queued message', value: one.text, onkeydown }),
+    prefilled(h('textarea', { class: 'input', rows: 2, 'aria-label': 'Queued message', onkeydown }), one.text),
     h('button', { type: 'button', class: 'button is-small line', onclick: keep }, 'Keep'),
     h('button', { type: 'button', class: 'button is-small quiet', onclick: () => done(null) }, 'Cancel'),
   );

@@ -13,7 +13,7 @@ import { mayAct, shownSession } from '../state.js';
 /** @typedef {import('../state.js').State} State */
 /**
  * @typedef {{
- *   kind: 'line' | 'device' | 'stale' | 'update',
+ *   kind: 'line' | 'storage' | 'device' | 'stale' | 'update',
  *   name: string,
  *   since: number,
  *   ms: number,
@@ -21,6 +21,7 @@ import { mayAct, shownSession } from '../state.js';
  *   attempt: number,
  *   wait: number,
  *   heardAt: number,
+ *   problem?: string,
  * }} Away
  */
 
@@ -42,14 +43,12 @@ export function awayOf(state) {
   });
   if (line.phase === 'lost') {
     const wait = Math.max(0, Math.ceil(((line.retryAt ?? now) - now) / 1000));
-    return {
-      kind: 'line',
-      name: several(state) ? 'the server' : (state.devices[0]?.name ?? 'the server'),
-      ...spent(line.lostAt ?? now),
-      attempt: line.attempt,
-      wait,
-      heardAt: line.heardAt,
-    };
+    const tries = { attempt: line.attempt, wait, heardAt: line.heardAt };
+    const time = spent(line.lostAt ?? now);
+    const problem = storageFault(state);
+    if (problem) return { kind: 'storage', name: 'the server', ...time, long: false, ...tries, problem };
+    const name = several(state) ? 'the server' : (state.devices[0]?.name ?? 'the server');
+    return { kind: 'line', name, ...time, ...tries };
   }
   const device = session ? deviceOf(state, session) : nobodyHere(state);
   if (line.phase !== 'live' || !device) return null;
@@ -67,6 +66,18 @@ export function awayOf(state) {
     heardAt: heard,
   };
 }
+
+/** What to do when the server has no database, and what happens then. */
+export const STORAGE_ADVICE =
+  'Start its database server again, or make room on its disk. ' +
+  'Agents keep working, nothing is lost, and this page goes on by itself.';
+
+/**
+ * The server answers, and can't read what this page begins with: its own words for that.
+ * @param {State} state
+ */
+export const storageFault = ({ line }) =>
+  line.phase === 'lost' && line.fault?.code.startsWith('STORAGE_') ? line.fault.message : '';
 
 /**
  * @param {import('../state.js').Device} device
@@ -107,7 +118,7 @@ function commandsFor(state, away) {
   return [
     ['bascule doctor', 'What is wrong, and how to fix it'],
     ['bascule', 'Start it again. Agents are not stopped.'],
-    ...(id ? [[`bascule sessions show ${id} --follow`, 'Read along there']] : []),
+    ...(id ? [[`bascule sessions show ${id} --follow`, 'Follow this session there']] : []),
   ];
 }
 

@@ -7,7 +7,8 @@ import { clockTime, count, ordinal, waited } from '../../js/format.js';
 import { several, waitingPairings } from '../machines.js';
 import { ownerButton } from '../owner_note.js';
 import { refusing } from '../owner_only.js';
-import { awayOf, longWait } from './away.js';
+import { STORAGE_ADVICE, awayOf, longWait } from './away.js';
+import { markOf, restoredWords, unreadRestore } from './restored.js';
 import { titleOf } from '../sessions.js';
 import { mayAct, shownSession } from '../state.js';
 import { unloggedWords } from '../sidebar/unlogged.js';
@@ -41,6 +42,7 @@ export function mountBanner(root, app) {
       state.me?.role,
       state.route.name,
       state.replaced,
+      unreadRestore(state),
       state.unlogged.length,
       state.side,
       endsSoon(state),
@@ -63,13 +65,15 @@ function bannerOf(app, state, away) {
   // Beside a session the long wait has a card of its own.
   if (away) return away.long && state.route.name === 'session' ? null : awayBanner(app, away);
   if (state.updated) return updatedBanner(state.updated);
+  const restore = unreadRestore(state);
+  if (restore) return restoredBanner(app, restore);
   if (state.replaced) return replacedBanner(app);
   const ending = endsSoon(state);
   if (ending) return endsSoonBanner(app, ending, refusing(state, state.sessions[ending.id]));
   if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) return unloggedBanner(app, state);
   if (state.back) return backBanner(state, state.back);
   if (state.me?.role === 'viewer' && !state.me.sessionId)
-    return banner('info', 'eye', 'You read along live. ', 'You can’t send, type or approve.');
+    return banner('info', 'eye', 'You’re following live. ', 'You can’t send, type or approve.');
   return null;
 }
 
@@ -117,10 +121,10 @@ const endsSoonBanner = (app, { id, title, when, idle }, refuses) =>
     'warn',
     'clock',
     `“${visible(title)}” ends ${when}. `,
-    idle ? 'Nobody has written to it for a while.' : 'It is about to reach its time limit.',
+    idle ? 'It has been idle for a while.' : 'It is about to reach its time limit.',
     refuses
-      ? ownerButton(refuses, `Keep it on ${visible(refuses.name)}`, 'more time for a session')
-      : button('Keep it', () => void app.api.keep(id).catch(app.trouble)),
+      ? ownerButton(refuses, `Keep it running on ${visible(refuses.name)}`, 'more time for a session')
+      : button('Keep it running', () => void app.api.keep(id).catch(app.trouble)),
   );
 
 /** @param {App} app */
@@ -131,6 +135,18 @@ const replacedBanner = (app) =>
     'The log on this machine was replaced; ',
     'this view was loaded again.',
     button('OK', () => app.store.set({ replaced: false })),
+  );
+
+/**
+ * @param {App} app
+ * @param {import('./restored.js').Restored} restore
+ */
+const restoredBanner = (app, restore) =>
+  banner(
+    'warn',
+    'refresh',
+    ...restoredWords(restore),
+    button('OK', () => app.store.set({ restoredSeen: markOf(restore), replaced: false })),
   );
 
 /**
@@ -164,6 +180,7 @@ function backBanner(state, { events, restarted }) {
 /** @type {Record<Away['kind'], (name: string) => string>} */
 const TITLES = {
   line: (name) => `Lost ${name}. `,
+  storage: () => 'The server can’t use its database. ',
   device: (name) => `${name} is away. `,
   stale: (name) => `${name} is quiet. `,
   update: (name) => `${name} needs an update. `,
@@ -175,8 +192,17 @@ const TITLES = {
  */
 const heardWords = (ms) => h('span', { 'aria-hidden': 'true' }, `Last heard ${waited(ms)} ago`);
 
-/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => import('../../js/dom.js').Child[]>} */
-const DEVICE_WORDS = {
+/** @param {Away} away */
+const tryingWords = ({ attempt, wait }) =>
+  `Trying again, ${ordinal(attempt)} time${wait ? `, in ${wait} s` : ' now'}. `;
+
+/** @type {Record<Away['kind'], (away: Away) => import('../../js/dom.js').Child[]>} */
+const AWAY_WORDS = {
+  line: (away) => [tryingWords(away), 'Agents there keep working and nothing is lost.'],
+  storage: (away) => [
+    `${visible(away.problem ?? '')} ${STORAGE_ADVICE} `,
+    h('span', { 'aria-hidden': 'true' }, tryingWords(away)),
+  ],
   device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It reconnects on its own.'],
   stale: ({ ms }) => [heardWords(ms), '. What you send may have to wait.'],
   update: () => ['Its Bascule is too old for this server. What it wrote so far is here.'],
@@ -201,7 +227,7 @@ function pairingBanner(app, state) {
     others.length
       ? 'Compare their codes, then allow or deny.'
       : ['Its code is ', h('b', { class: 'mono' }, first.code), '.'],
-    button('Look', () => app.go({ name: 'settings', part: 'devices' })),
+    button('Review', () => app.go({ name: 'settings', part: 'devices' })),
   );
 }
 
@@ -212,19 +238,14 @@ function pairingBanner(app, state) {
 function awayBanner(app, away) {
   const text = away.long
     ? [`Its agents are most likely still running. Look there with `, h('code', null, 'bascule doctor'), '.']
-    : away.kind !== 'line'
-      ? DEVICE_WORDS[away.kind](away)
-      : [
-          `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
-            'Agents there keep working and nothing is lost.',
-        ];
+    : AWAY_WORDS[away.kind](away);
   return banner(
     'warn',
     'off',
     away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : TITLES[away.kind](away.name),
     text,
-    button(away.kind === 'line' ? 'Try now' : 'Refresh', () => app.lookAgain()),
-    away.long ? 'alert' : null,
+    button(away.attempt ? 'Try now' : 'Refresh', () => app.lookAgain()),
+    away.long || away.kind === 'storage' ? 'alert' : null,
   );
 }
 

@@ -30,7 +30,7 @@ export function mountGuest(root, app) {
                 h('b', null, `${state.me?.madeBy || 'Somebody'} shared this session with you.`),
                 isTerminal(state, shownSession(state))
                   ? ' This session is a terminal, and a link does not show its screen.'
-                  : ' You read along live. You can’t send, type or approve.',
+                  : ' You’re following live. You can’t send, type or approve.',
               ),
               h('span', { class: 'spacer' }),
               state.me?.expiresAt && h('small', null, `link ${endsWords(state.me.expiresAt, Date.now())}`),

@@ -11,12 +11,12 @@ import { mayStart } from '../state.js';
 import { blocksFor } from './contexts.js';
 import { withField } from './draft.js';
 import { fieldRows } from './fields.js';
-import { historyParts } from './history.js';
+import { historyParts } from './versions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./writing.js').Writing} Writing */
-/** @typedef {import('./history.js').PromptHistory} PromptHistory */
+/** @typedef {import('./versions.js').PromptHistory} PromptHistory */
 /**
  * @typedef {{
  *   back: () => void,

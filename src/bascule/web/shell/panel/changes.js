@@ -212,7 +212,7 @@ export class ChangesTab {
       h('span', { class: 'spacer' }),
       file.source !== 'session' && mayCommit(this.app) && this.#fileActions(id, file, cwd),
       !this.phone.matches &&
-        iconButton('columns', split ? 'One column' : 'Side by side', {
+        iconButton('columns', split ? 'Unified' : 'Side by side', {
           class: `is-small ${split ? 'is-on' : ''}`,
           'aria-pressed': String(split),
           onclick: toggle,

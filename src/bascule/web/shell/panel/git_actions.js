@@ -155,16 +155,13 @@ async function askPullRequest(app, anchor, id) {
   }
   if (plan.problem) return app.note(visible(plan.problem), { tone: 'bad', stay: true });
   const { repository } = plan;
-  const branch = field('input', 'Branch', branchFor(plan.branch ?? '', plan.title));
-  const title = field('input', 'Title', plan.title);
-  const body = field('textarea', 'Description', draftOf(`pull ${id}`), (text) => keepDraft(`pull ${id}`, text));
-  const draft = /** @type {HTMLInputElement} */ (h('input', { type: 'checkbox' }));
+  const { branch, title, body, draft, forget } = pullRequestFields(id, plan);
   const run = async () => {
     const asked = { repository, branch: branch.value.trim(), title: title.value.trim() };
     try {
       const more = { body: body.value, draft: draft.checked, key: newKey() };
       const { url } = await app.api.pullRequest(id, { ...asked, ...more });
-      keepDraft(`pull ${id}`, '');
+      forget();
       const open = () => app.openLink(url, { x: innerWidth / 2, y: innerHeight / 2 });
       app.note(`Opened ${url}`, { action: { label: 'Open', run: open } });
     } catch (error) {
@@ -178,6 +175,28 @@ async function askPullRequest(app, anchor, id) {
     yes: 'Push and open',
     run: () => void run(),
   });
+}
+
+/**
+ * What is typed for a pull request is kept until it is opened.
+ * @param {string} id
+ * @param {import('../../js/types.d.ts').PullRequestPlan} plan
+ */
+function pullRequestFields(id, plan) {
+  const name = `pull ${id}`;
+  const names = { branch: `${name} branch`, title: `${name} title`, body: name, draft: `${name} draft` };
+  const keeps = (/** @type {string} */ part) => (/** @type {string} */ text) => keepDraft(part, text);
+  const branch = draftOf(names.branch) || branchFor(plan.branch ?? '', plan.title);
+  const onchange = (/** @type {On<HTMLInputElement>} */ event) =>
+    keepDraft(names.draft, event.currentTarget.checked ? 'on' : '');
+  const draft = h('input', { type: 'checkbox', checked: Boolean(draftOf(names.draft)), onchange });
+  return {
+    branch: field('input', 'Branch', branch, keeps(names.branch)),
+    title: field('input', 'Title', draftOf(names.title) || plan.title, keeps(names.title)),
+    body: field('textarea', 'Description', draftOf(names.body), keeps(names.body)),
+    draft: /** @type {HTMLInputElement} */ (draft),
+    forget: () => Object.values(names).forEach((part) => keepDraft(part, '')),
+  };
 }
 
 /**

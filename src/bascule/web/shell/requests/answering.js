@@ -36,10 +36,12 @@ export class Answering {
   /**
    * @param {App} app
    * @param {() => void} changed
+   * @param {(key: string) => void} taken the server took the answer to this request
    */
-  constructor(app, changed) {
+  constructor(app, changed, taken) {
     this.app = app;
     this.changed = changed;
+    this.taken = taken;
     /** Since when each request has been in sight. @type {Map<string, number>} */
     this.since = new Map();
     /** What is said of those on their way. @type {Map<string, string>} */
@@ -103,6 +105,8 @@ export class Answering {
         ? this.app.api.question(ask.session_id, { ...about, ...fields })
         : this.app.api.permission(ask.session_id, { decision: 'deny', ...about, ...fields }));
       if (waits) return void (await this.#keptWaiting(message ?? ''));
+      this.taken(requestKey(ask));
+      this.changed();
       // The event settles it. Should none come, the request can be answered again after a while.
       await new Promise((resolve) => setTimeout(resolve, PATIENCE));
     } catch (error) {

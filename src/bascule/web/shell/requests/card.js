@@ -85,6 +85,6 @@ export function rawOf(value) {
   try {
     return visible(JSON.stringify(value, null, 1) ?? String(value));
   } catch (error) {
-    return `Even that is not possible: ${/** @type {Error} */ (error).message}`;
+    return `The raw request can’t be shown either: ${/** @type {Error} */ (error).message}`;
   }
 }

@@ -1,6 +1,6 @@
 /** What a guard rail asks: a cap on spending is reached, or the agent goes in circles. Go on, or end. */
 
-import { h, update } from '../../js/dom.js';
+import { h, prefilled, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { ownerNote } from '../owner_note.js';
 import { refusing } from '../owner_only.js';
@@ -105,15 +105,17 @@ const raiseField = (guard) =>
     'label',
     null,
     isMoney(guard) ? 'Raise to $' : 'Raise to ',
-    h('input', {
-      class: 'input guard-card__value',
-      name: 'allowed',
-      type: 'number',
-      min: 0,
-      step: isMoney(guard) ? '0.01' : '1',
-      required: true,
-      value: suggested(guard),
-    }),
+    prefilled(
+      h('input', {
+        class: 'input guard-card__value',
+        name: 'allowed',
+        type: 'number',
+        min: 0,
+        step: isMoney(guard) ? '0.01' : '1',
+        required: true,
+      }),
+      suggested(guard),
+    ),
     !isMoney(guard) && ' tokens',
   );
 

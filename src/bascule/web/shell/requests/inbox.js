@@ -3,7 +3,7 @@
 import { missingNote } from '../connection/missing_note.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { agentLetter } from '../parts.js';
+import { agentLetter, isolated } from '../parts.js';
 import { badge } from '../sidebar/sidebar.js';
 import { waitingCards } from '../start/waiting_starts.js';
 import { ageOf, answerRow, finishedRow, guardRow, inboxItems, keysOf, requestRow, stoppedRow } from './inbox_items.js';
@@ -164,8 +164,13 @@ const rowView = (row, age, picked, onclick) =>
     h(
       'span',
       { class: 'inbox-row__text' },
-      h('span', { class: 'inbox-row__first' }, h('b', null, row.first), h('span', { class: 'session-row__age' }, age)),
-      row.second && h('span', { class: 'inbox-row__second' }, row.second),
-      h('span', { class: 'inbox-row__third' }, row.third),
+      h(
+        'span',
+        { class: 'inbox-row__first' },
+        h('b', { dir: 'auto' }, row.first),
+        h('span', { class: 'session-row__age' }, age),
+      ),
+      row.second && h('span', { class: 'inbox-row__second', dir: 'auto' }, row.second),
+      h('span', { class: 'inbox-row__third' }, isolated(row.third)),
     ),
   );

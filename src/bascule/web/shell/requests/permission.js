@@ -7,7 +7,7 @@ import { h } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { own } from '../../js/tables.js';
-import { tame } from '../../js/visible.js';
+import { sanitize } from '../../js/visible.js';
 import { allowAlways } from '../rules/always.js';
 import { deviceName } from '../machines.js';
 import { ownerButton } from '../owner_note.js';
@@ -63,7 +63,7 @@ export function permissionCard(app, state, ask, turn) {
     ),
     !turn.seen &&
       h('p', { class: 'request__see-all', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
-    turn.reason && reasonField(ask, turn),
+    turn.asksReason && reasonField(ask, turn),
     permissionButtons(ask, turn, longerThanOnce(app, state, ask, turn), refusing(state, session)),
   );
 }
@@ -112,7 +112,7 @@ const aboutIt = (asked, cwd) => [
     'div',
     { class: 'request__meta' },
     h('span', { title: cwd }, icon('folder', 14), h('span', { class: 'path' }, shown(cwd))),
-    asked.note && h('span', { class: 'says' }, 'Agent’s note: “', shown(tame(asked.note)), '”'),
+    asked.note && h('span', { class: 'says' }, 'Agent’s note: “', h('bdi', null, shown(sanitize(asked.note))), '”'),
   ),
   h('p', { class: 'request__why' }, icon('info', 14), h('span', null, reasonWords(asked, cwd))),
 ];

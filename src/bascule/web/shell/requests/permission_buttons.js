@@ -29,10 +29,13 @@ export function reasonField(ask, turn) {
     },
     h('input', {
       class: 'input grow',
+      dir: 'auto',
       'aria-label': 'Reason',
       placeholder:
         ask.asked.kind === 'plan' ? 'Say what the plan should do instead' : 'Say why, so that it can do better',
       maxlength: 4000,
+      value: turn.reason,
+      oninput: (/** @type {On<HTMLInputElement>} */ event) => turn.onReasonTyped(event.currentTarget.value),
     }),
     ask.asked.reason_follows ? h('span', { class: 'hint' }, 'Sent as your next message.') : null,
     h('button', { class: 'button danger', type: 'submit' }, ask.asked.kind === 'plan' ? 'Send' : 'Deny'),
@@ -103,7 +106,13 @@ function denyButtons(ask, turn, option) {
         type: 'button',
         class: `button ${plan ? 'line keep' : 'danger'}`,
         disabled,
-        onclick: () => turn.answer(ask, { decision: 'deny', option: option?.option_id ?? null }),
+        // A reason that stands written beside it goes along.
+        onclick: () =>
+          turn.answer(ask, {
+            decision: 'deny',
+            option: option?.option_id ?? null,
+            message: (turn.asksReason && turn.reason.trim()) || null,
+          }),
       },
       plan ? (option?.name ?? 'Keep planning') : 'Deny',
       keyCap('D'),

@@ -46,14 +46,14 @@ export function planView(text) {
 /** @param {string} line */
 function lineView(line) {
   const heading = /^#{1,6}\s+(.*)$/.exec(line);
-  if (heading) return h('h3', null, inline(heading[1]));
+  if (heading) return h('h3', { dir: 'auto' }, inline(heading[1]));
   const item = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/.exec(line);
   if (item)
     return h(
       'p',
-      { class: `request-plan__item request-plan__item--${Math.min(4, Math.floor(item[1].length / 2))}` },
+      { class: `request-plan__item request-plan__item--${Math.min(4, Math.floor(item[1].length / 2))}`, dir: 'auto' },
       h('span', { class: 'mark-label' }, /\d/.test(item[2]) ? item[2] : '•'),
       h('span', null, inline(item[3])),
     );
-  return line.trim() ? h('p', null, inline(line)) : h('p', { class: 'request-plan__gap' });
+  return line.trim() ? h('p', { dir: 'auto' }, inline(line)) : h('p', { class: 'request-plan__gap' });
 }

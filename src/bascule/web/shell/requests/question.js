@@ -160,7 +160,7 @@ function questionPart(ask, n, turn) {
     { class: 'question__fieldset', 'data-key': `q${n}` },
     h(
       'h3',
-      { class: n ? 'question__next' : '' },
+      { class: n ? 'question__next' : '', dir: 'auto' },
       visible(one.question),
       one.multi_select && h('small', null, 'Pick any'),
     ),
@@ -213,8 +213,8 @@ const optionCard = (option, { name, many, on, number, pick }) =>
     h(
       'span',
       { class: 'option__text' },
-      h('b', null, visible(option.label)),
-      option.description && h('small', null, visible(option.description)),
+      h('b', { dir: 'auto' }, visible(option.label)),
+      option.description && h('small', { dir: 'auto' }, visible(option.description)),
       option.preview && h('span', { class: 'option__preview' }, visible(option.preview)),
     ),
     number < 10 && h('kbd', null, String(number)),
@@ -232,6 +232,7 @@ const freeField = (question, given, set) =>
     h('span', null, question.options?.length ? 'Or write your own answer' : 'Your answer'),
     h('input', {
       class: 'input',
+      dir: 'auto',
       value: given.free,
       maxlength: 4000,
       'aria-label': 'Your own answer',

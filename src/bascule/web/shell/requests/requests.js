@@ -2,7 +2,7 @@
 
 import { update } from '../../js/dom.js';
 import { put } from '../../js/tables.js';
-import { tame } from '../../js/visible.js';
+import { sanitize } from '../../js/visible.js';
 import { agentTitle } from '../sessions.js';
 import { mayAct, requestKey } from '../state.js';
 import { Answering } from './answering.js';
@@ -13,6 +13,7 @@ import { endInSight, pressLetter } from './permission.js';
 import { pickByNumber } from './question.js';
 import { requestTitle } from './rule_scope.js';
 import { readOnlyCard, settledCard } from './settled.js';
+import { TypedWords } from './typed.js';
 import { answerCard } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -28,10 +29,12 @@ import { answerCard } from './waiting.js';
  *   inert: boolean,
  *   built: boolean,
  *   seen: boolean,
- *   reason: boolean,
+ *   asksReason: boolean,
+ *   reason: string,
  *   draft: import('./question.js').Draft,
  *   onPick: (step: number) => void,
  *   onReason: (on: boolean) => void,
+ *   onReasonTyped: (reason: string) => void,
  *   onScroll: () => void,
  *   onDraft: (draft: import('./question.js').Draft) => void,
  *   answer: (ask: OpenRequest, command: Given) => void,
@@ -78,12 +81,14 @@ class RequestDock {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.answering = new Answering(app, () => this.again());
+    this.typed = new TypedWords(app);
+    this.answering = new Answering(
+      app,
+      () => this.again(),
+      (key) => this.typed.sent(key),
+    );
     /** Requests whose end was seen. @type {Set<string>} */
     this.seen = new Set();
-    /** @type {Map<string, import('./question.js').Draft>} */
-    this.drafts = new Map();
-    this.reasonFor = ''; // the request that is denied with a reason
     this.showing = ''; // the request in view
     this.open = false; // or put aside
     /** What a letter does to the request in view. @type {((pressed: string) => boolean) | null} */
@@ -111,6 +116,7 @@ class RequestDock {
 
   /** @param {State} state */
   draw(state) {
+    this.typed.settle(state, (key) => this.answering.sending.has(key));
     const { all, at, settled, given } = requestsInView(state);
     const notes = given.map((one) => answerCard(this.app, state, one));
     const ask = all[at];
@@ -174,7 +180,7 @@ class RequestDock {
    * @param {boolean} open
    */
   #appear(key, open) {
-    Object.assign(this, { showing: key, open, reasonFor: '' });
+    Object.assign(this, { showing: key, open });
     this.answering.appeared(key);
     // After an answer the focus goes to the next request itself, never onto a button of it.
     if (open && this.hasFocus()) queueMicrotask(() => this.focusCard());
@@ -199,6 +205,7 @@ class RequestDock {
    */
   #turn(all, at, modal) {
     const key = requestKey(all[at]);
+    const { asking, reason, draft } = this.typed.of(key);
     return {
       at,
       all,
@@ -206,15 +213,17 @@ class RequestDock {
       inert: this.answering.isInert(key),
       built: Boolean(this.root.querySelector(`[data-key="${CSS.escape(key)}"] .body`)),
       seen: this.seen.has(key),
-      reason: this.reasonFor === key,
-      draft: this.drafts.get(key) ?? new Map(),
+      asksReason: asking,
+      reason,
+      draft,
       onPick: (step) => this.#pick(all[(at + step + all.length) % all.length]),
-      onReason: (on) => this.#askReason(on ? key : ''),
+      onReason: (on) => this.#askReason(key, on),
+      onReasonTyped: (words) => this.typed.keep(key, { reason: words }),
       onScroll: () => {
         if (this.#seesEnd(key)) this.again();
       },
-      onDraft: (draft) => {
-        this.drafts.set(key, draft);
+      onDraft: (given) => {
+        this.typed.keep(key, { draft: given });
         this.again();
       },
       answer: (one, command) => this.#answer(one, 'permission', command),
@@ -233,11 +242,14 @@ class RequestDock {
     this.answering.answer(ask, kind, command);
   }
 
-  /** @param {string} key empty for none */
-  #askReason(key) {
-    this.reasonFor = key;
+  /**
+   * @param {string} key
+   * @param {boolean} on
+   */
+  #askReason(key, on) {
+    this.typed.keep(key, { asking: on });
     this.again();
-    if (key) this.root.querySelector('input')?.focus();
+    if (on) this.root.querySelector('input')?.focus();
     else this.focusCard();
   }
 
@@ -261,5 +273,5 @@ function announce(state, ask, place) {
   const alert = document.getElementById('alert');
   const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
   const wants = ask.kind === 'question' ? `${agent} has a question` : requestTitle(agent, ask.asked ?? {});
-  if (alert) alert.textContent = tame(`${wants}, ${place}`);
+  if (alert) alert.textContent = sanitize(`${wants}, ${place}`);
 }

@@ -35,7 +35,7 @@ const FIELDS = {
   command: [
     'Command',
     'pytest …',
-    'Plain words, exactly these. End with … if more words may follow. Empty: every command.',
+    'The command, word for word. End with … to allow more words after it. Leave empty for every command.',
   ],
   edit: [
     'Files',
@@ -47,7 +47,8 @@ const FIELDS = {
     'Files',
     'docs/**',
     '* is any name, ** any folders. Hidden files only when named. Empty: all in the project. ' +
-      'Commands are not bound by it; one that names a denied file is asked about.',
+      'Commands are not bound by it; one that names a denied file is asked about. ' +
+      'Most agents read the project without asking, which no rule sees: a capability level limits it.',
   ],
   fetch: ['Host', 'docs.python.org', 'Exactly this host. Empty: every page.'],
   mcp: ['Tool', 'mcp__tracker', 'One tool, or mcp__server for all of one server. Empty: every MCP tool.'],

@@ -9,7 +9,7 @@ export const ANSWERS = /** @type {const} */ ([
   ['ask', 'Ask'],
   ['deny', 'Deny'],
 ]);
-const TONES = table({ allow: 'ok', deny: 'no', ask: 'is-asked' });
+const TONES = table({ allow: 'is-allowed', deny: 'is-denied', ask: 'is-asked' });
 
 /**
  * A sentence of the server's, with what stands in backquotes as code.

@@ -34,7 +34,7 @@ export function importCard(context, refuses) {
     h(
       'header',
       null,
-      h('h3', null, 'From Claude Code’s lists'),
+      h('h3', null, 'From Claude Code’s settings'),
       h('span', { class: 'spacer' }),
       iconButton('x', 'Close the import', {
         onclick: () => {

@@ -63,7 +63,11 @@ const partHead = (does) =>
     'div',
     { class: 'settings-head' },
     h('h2', null, 'Rules'),
-    h('p', null, 'Deny beats ask, ask beats allow. What Bascule can’t read exactly, it asks you about.'),
+    h(
+      'p',
+      null,
+      'Deny beats ask, ask beats allow. When Bascule can’t tell exactly what a request would do, it asks you.',
+    ),
     does &&
       h(
         'span',

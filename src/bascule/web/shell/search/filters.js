@@ -20,7 +20,7 @@ const TIMES = /** @type {const} */ ([
   [30, 'Last 30 days'],
 ]);
 const KINDS = /** @type {const} */ ([
-  ['', 'Everything said'],
+  ['', 'All messages'],
   ['prompt', 'Your messages'],
   ['text', 'Agents’ words'],
   ['tool', 'Tools'],

@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { folderName, moment } from '../../js/format.js';
 import { table } from '../../js/tables.js';
-import { agentLetter } from '../parts.js';
+import { agentLetter, isolated } from '../parts.js';
 import { machineTag } from '../machines.js';
 import { statusOf, titleOf } from '../sessions.js';
 import { recordOf } from './filters.js';
@@ -38,15 +38,19 @@ export function hitCard(state, group, opened, does) {
       h(
         'button',
         { type: 'button', class: 'search-hit__title', onclick: goTo(shown[0]?.firstSeq ?? 0) },
-        h('b', null, titled ? marked(titled.snippet) : titleOf({ ...session, title: session.title || group.title })),
+        h(
+          'b',
+          { dir: 'auto' },
+          titled ? marked(titled.snippet) : titleOf({ ...session, title: session.title || group.title }),
+        ),
       ),
-      h('small', null, factsOf(state, group)),
+      h('small', null, isolated(factsOf(state, group))),
       shown.map((hit) =>
         h(
           'button',
           { type: 'button', class: 'search-hit__quote', 'data-key': String(hit.firstSeq), onclick: goTo(hit.firstSeq) },
           KINDS[hit.kind] && h('small', null, KINDS[hit.kind]),
-          h('q', null, marked(hit.snippet)),
+          h('q', { dir: 'auto' }, marked(hit.snippet)),
         ),
       ),
       said.length > shown.length &&

@@ -2,7 +2,7 @@
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { keyCap } from '../parts.js';
+import { isolated, keyCap } from '../parts.js';
 import { nextTheme } from '../sidebar/sidebar.js';
 import { mayStart } from '../state.js';
 import { NOTHING, seeker } from './hits.js';
@@ -241,8 +241,8 @@ const rowView = (row, n, chosen, onclick) =>
       onclick,
     },
     row.mark,
-    h('span', { class: 'palette-row__title' }, row.label),
-    h('small', null, row.note),
+    h('span', { class: 'palette-row__title', dir: 'auto' }, row.label),
+    h('small', null, isolated(row.note)),
   );
 
 /**

@@ -158,8 +158,8 @@ const notes = (found, sessions) => [
 const searchedWithout = (missing) =>
   missing.length > 0 &&
   missingLine(
-    `${missing.map((one) => visible(one.name)).join(', ')} did not answer: what is only there was not searched. ` +
-      'Copies here were.',
+    `${missing.map((one) => visible(one.name)).join(', ')} did not answer, ` +
+      'so sessions stored only there were not searched. Copies here were.',
   );
 
 /** @param {Found} found */

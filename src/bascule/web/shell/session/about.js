@@ -1,9 +1,10 @@
-/** What a session is, below the choices of its menus: agent and model, who started it and when, its id. */
+/** What a session is, below the choices of its menus: agent and model, who started it and when, its id, its ports. */
 
 import { h } from '../../js/dom.js';
 import { clockTime, moment } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
 import { agentTitle, modelName, nameOf } from '../sessions.js';
+import { listeningNote } from './listening.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
@@ -27,11 +28,12 @@ export function startedWhen({ created_at }, now) {
 }
 
 /**
- * @param {State} state
+ * @param {import('../app.js').App} app
  * @param {SessionRecord} session
  */
-export const aboutSession = (state, session) =>
-  h(
+export function aboutSession(app, session) {
+  const state = app.store.get();
+  return h(
     'div',
     { class: 'menu__about' },
     h('p', null, visible(whoWorks(state, session))),
@@ -43,4 +45,6 @@ export const aboutSession = (state, session) =>
           startedWhen(session, Date.now()),
       ),
     h('p', { class: 'mono' }, session.session_id),
+    listeningNote(app, session),
   );
+}

@@ -58,13 +58,13 @@ export function openSessionMenu(app, anchor, id, find) {
       ...(shares ? [{ label: 'Share', icon: 'share', run: () => shareSession(app, anchor, id) }] : []),
       ...terminalChoices(app, state, session),
       ...desktopChoices(app, state, session),
-      { label: 'Find in this conversation', note: keyNote('Ctrl F'), icon: 'search', run: find },
+      { label: 'Find in this conversation', key: keyNote('Ctrl F'), icon: 'search', run: find },
       'line',
-      { label: 'Print', note: keyNote('Ctrl P'), icon: 'log', run: () => void printSession(app, id) },
+      { label: 'Print', key: keyNote('Ctrl P'), icon: 'log', run: () => void printSession(app, id) },
       ...exportChoices(app, id),
       ...(mayAct(state, id) ? actChoices(app, session) : []),
     ],
-    aboutSession(state, session),
+    aboutSession(app, session),
   );
 }
 
@@ -84,7 +84,7 @@ function actChoices(app, session) {
       );
   return [
     'line',
-    { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => app.events.emit('rename', id) },
+    { label: 'Rename', key: keyNote('F2'), icon: 'edit', run: () => app.events.emit('rename', id) },
     pinChoice(app, id),
     ...muteChoice(app, id),
     { label: session.archived ? 'Unarchive' : 'Archive', icon: 'inbox', run: archive },

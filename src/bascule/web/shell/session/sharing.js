@@ -123,7 +123,7 @@ const shareView = (app, links, terminal) => [
     terminal
       ? 'A link does not show a terminal’s screen. To let somebody see it live, give them access ' +
           'of their own in Settings, Trusted browsers.'
-      : 'Whoever has the link reads along live, until it ends or you revoke it. They can’t send, ' +
+      : 'Anyone with the link can follow live until it expires or you revoke it. They can’t send, ' +
           'type or approve, and see no files.',
   ),
   links.problem && h('p', { class: 'error-message', role: 'status' }, icon('alert', 14), links.problem),

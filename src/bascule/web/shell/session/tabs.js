@@ -1,7 +1,7 @@
 /** Open sessions as tabs: arrows move, dragging or the menu reorders, closing goes to the neighbour. */
 
 import { h, iconButton, update } from '../../js/dom.js';
-import { agentLetter, dot, menu } from '../parts.js';
+import { agentLetter, dot, keyNote, menu } from '../parts.js';
 import { agentTitle, statusOf, titleOf } from '../sessions.js';
 import { mayStart } from '../state.js';
 
@@ -164,7 +164,7 @@ function tabMenu(app, anchor, id) {
     ...(at < tabs.length - 1
       ? [{ label: 'Move right', icon: 'right', run: () => move(app, id, tabs[at + 1], true) }]
       : []),
-    { label: 'Close', note: 'Alt W', icon: 'x', run: () => closeTab(app, id) },
+    { label: 'Close', key: keyNote('Alt W'), icon: 'x', run: () => closeTab(app, id) },
     ...(tabs.length > 1
       ? [
           {

@@ -183,7 +183,7 @@ function chainPicker({ loaded, reload }) {
   return h(
     'label',
     { class: 'machine-field', 'data-key': 'chain' },
-    h('span', null, 'Of'),
+    h('span', null, 'Log of'),
     h(
       'select',
       {

@@ -29,6 +29,7 @@ const ACTIONS = table({
   start_decided: 'Answered a start',
   start_refused: 'Start refused',
   start_unusual: 'Unusual start',
+  restored: 'An older copy was restored',
 });
 
 /** The spans of time to choose from: hours and words. @type {[string, string][]} */
@@ -56,6 +57,7 @@ export const lineOf = (row) => ({ at: row.entry.at, n: row.entry.n, ...row.entry
 function grantWords(decision, detail) {
   if (decision.startsWith('renamed')) return 'Renamed';
   if (decision === 'created') return detail.startsWith('session ') ? 'Created a session key' : 'Created a link';
+  if (decision === 'revoked again') return 'Revoked again';
   return decision === 'revoked' ? 'Revoked' : 'Took back';
 }
 
@@ -112,7 +114,7 @@ export function isShown(one, filter, now) {
  * @param {Pick<AuditLine, 'address' | 'via'>} one
  */
 export const placeWords = ({ address = '', via = '' }) =>
-  via ? `${address || 'no address'}, says the hub ${via}` : address;
+  via ? `${address || 'no address'}, reported by the hub ${via}` : address;
 
 /**
  * Whether the chain holds, in words.

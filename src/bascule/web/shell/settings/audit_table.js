@@ -66,7 +66,9 @@ function auditRow(state, one, about, now) {
     h(
       'td',
       { class: 'audit__what' },
-      decided ? h('span', { class: `verdict-mark ${one.decision === 'allow' ? 'ok' : 'no'}` }, words) : words,
+      decided
+        ? h('span', { class: `verdict-mark is-${one.decision === 'allow' ? 'allowed' : 'denied'}` }, words)
+        : words,
       one.n >= about.bad && h('span', { class: 'audit__unsound' }, 'not verified'),
     ),
     two('audit__session', title || '', machine),

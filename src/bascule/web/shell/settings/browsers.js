@@ -13,15 +13,15 @@ import { table } from '../../js/tables.js';
 
 const ROLES = /** @type {const} */ ([
   ['operator', 'Send and approve'],
-  ['viewer', 'Read along'],
+  ['viewer', 'Follow only'],
   ['owner', 'Everything'],
 ]);
 const DAY = 86_400; // seconds
 const TIMES = /** @type {const} */ ([
-  [30, '30 days'],
-  [1, '1 day'],
-  [7, '7 days'],
-  [0, 'Until revoked'],
+  [30, 'In 30 days'],
+  [1, 'In 1 day'],
+  [7, 'In 7 days'],
+  [0, 'Never'],
 ]);
 const NAMES = table({
   owner: 'Owner',
@@ -165,8 +165,8 @@ function madeLink({ app, loaded, again }) {
       'p',
       null,
       near
-        ? 'Whoever has this link gets in, so keep it like a password. Shown only once. Copy it now.'
-        : 'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.',
+        ? 'Anyone with this link gets in, so keep it like a password. Shown only once. Copy it now.'
+        : 'Scan this with the phone, or open the link there. Anyone with it gets in, so send it like a password.',
     ),
     near &&
       h(
@@ -195,8 +195,8 @@ const addFields = () => [
       h('span', null, 'Name'),
       h('input', { class: 'input', name: 'name', placeholder: 'Mira’s tablet', maxlength: 80, required: true }),
     ),
-    choice('May', 'role', ROLES),
-    choice('For', 'days', TIMES),
+    choice('Access', 'role', ROLES),
+    choice('Expires', 'days', TIMES),
     h('button', { class: 'button is-primary', type: 'submit' }, 'Create a link'),
   ),
 ];

@@ -46,7 +46,7 @@ export function limitField(context, { name, words, kind, value, say }) {
     return h(
       'span',
       { class: 'limit-field' },
-      say(value),
+      h('span', null, say(value)),
       h(
         'button',
         { type: 'button', class: 'button is-small quiet', 'aria-label': `Change: ${words}`, onclick: () => edit(name) },

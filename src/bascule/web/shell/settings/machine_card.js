@@ -1,6 +1,6 @@
 /** One machine in the settings: what it has, what it does, and what can be done with it. */
 
-import { h } from '../../js/dom.js';
+import { h, prefilled } from '../../js/dom.js';
 import { count, limitTime, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -192,6 +192,7 @@ function nameForm({ app, loaded, again }, device) {
     'form',
     {
       class: 'machine__name',
+      'data-key': 'name',
       onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
         void save(event.currentTarget.querySelector('input')?.value.trim() ?? '');
@@ -202,14 +203,16 @@ function nameForm({ app, loaded, again }, device) {
         close();
       },
     },
-    h('input', {
-      class: 'input',
-      'aria-label': 'Name of the machine',
-      value: device.name,
-      maxlength: 100,
-      autocomplete: 'off',
-      placeholder: 'Its own name',
-    }),
+    prefilled(
+      h('input', {
+        class: 'input',
+        'aria-label': 'Name of the machine',
+        maxlength: 100,
+        autocomplete: 'off',
+        placeholder: 'Its own name',
+      }),
+      device.name,
+    ),
     h('button', { type: 'submit', class: 'button line' }, 'Save'),
     h('button', { type: 'button', class: 'button quiet', onclick: close }, 'Cancel'),
   );

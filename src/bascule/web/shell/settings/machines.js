@@ -7,7 +7,7 @@ import { loadPairings } from '../connecting.js';
 import { onDevice } from '../machines.js';
 import { loadTrust } from './browser_trust.js';
 import { machineCard } from './machine_card.js';
-import { pairingCards } from './pairing.js';
+import { pairingCards } from './join_requests.js';
 import { partHead, problem } from './parts.js';
 
 /** @typedef {import('./parts.js').Context} Context */
@@ -72,8 +72,7 @@ function addCard({ app }) {
           h(
             'small',
             null,
-            'This page’s address works on this machine only. Put in the address at which the other ' +
-              'one reaches it.',
+            'This page’s address works on this machine only. Use the address at which the other ' + 'one can reach it.',
           ),
       ),
       h('li', null, 'It appears here. Compare the code, then allow it.'),

@@ -49,7 +49,7 @@ export function terminalNote(state, session) {
         'span',
         null,
         h('b', null, `Open in a terminal, ${terminalWords(terminal)}.`),
-        ' You read along. ',
+        ' You’re following live. ',
         terminal.listens
           ? `A message is delivered when ${agentTitle(state, session.agent)} is idle there.`
           : [

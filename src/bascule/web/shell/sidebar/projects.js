@@ -3,6 +3,7 @@
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
+import { STORAGE_ADVICE, storageFault } from '../connection/away.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
 import { countedGroups } from '../session_list.js';
@@ -25,13 +26,22 @@ let renaming = null;
 export function projectGroups(state, app, again) {
   const counted = countedGroups(state);
   const groups = groupsOf(state, counted?.values());
-  if (!groups.length)
-    return [state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.')];
+  if (!groups.length) return [nothing(state)];
   const firstOther = groups.findIndex((one) => !one.project);
   return groups.flatMap((group, n) => [
     n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
     section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key)?.sessions ?? 0), again),
   ]);
+}
+
+/**
+ * On a phone the list covers the banner.
+ * @param {State} state
+ */
+function nothing(state) {
+  if (storageFault(state))
+    return h('p', { class: 'nothing', 'data-key': 'storage' }, `The server can’t use its database. ${STORAGE_ADVICE}`);
+  return state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.');
 }
 
 /**

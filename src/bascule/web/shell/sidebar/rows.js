@@ -123,7 +123,7 @@ function rowMenu(app, anchor, session, again) {
   const choices = [
     pinChoice(app, id),
     ...muteChoice(app, id),
-    { label: 'Rename', note: keyNote('F2'), icon: 'edit', run: () => rename(id, again) },
+    { label: 'Rename', key: keyNote('F2'), icon: 'edit', run: () => rename(id, again) },
     {
       label: session.archived ? 'Unarchive' : 'Archive',
       icon: 'inbox',
@@ -150,7 +150,7 @@ function rowMenu(app, anchor, session, again) {
           },
         ]),
   ];
-  menu(anchor, choices, aboutSession(app.store.get(), session));
+  menu(anchor, choices, aboutSession(app, session));
 }
 
 /**

@@ -102,7 +102,7 @@ function stateWord(agent) {
 
 /** @param {AgentInfo} agent */
 function agentNote(agent) {
-  if (agent.demo) return 'comes with Bascule, no account';
+  if (agent.demo) return 'Built in, no account needed';
   return agent.available
     ? [agent.version, agent.path].filter(Boolean).join(' · ')
     : visible(agent.problem ?? 'not installed');

@@ -97,7 +97,7 @@ export function deviceChip(state, { device }, choose) {
 function deviceChoice(state, device, on, run) {
   const problem = startProblem(state, device, Date.now());
   const agents = talkingAgents(state, device.device).filter((one) => one.available && !one.demo);
-  const note = problem || agents.map((one) => one.title).join(', ') || 'no agent is ready there';
+  const note = problem || agents.map((one) => one.title).join(', ') || 'No agent is ready there';
   return { label: device.name, note, on, off: Boolean(problem), run };
 }
 
@@ -196,7 +196,7 @@ export function agentChip(state, { known, usable, agent }, choose) {
           event.currentTarget,
           usable.map((one) => ({
             label: one.title,
-            note: one.demo ? 'comes with Bascule, no account' : (one.version ?? ''),
+            note: one.demo ? 'Built in, no account needed' : (one.version ?? ''),
             on: one === agent,
             run: () => choose(one.name),
           })),

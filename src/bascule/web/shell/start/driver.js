@@ -12,7 +12,7 @@ const WORDS = new Map([
   ['stream_json', ['stream-json', 'the agent’s own protocol']],
   ['codex', ['app-server', 'the agent’s own protocol']],
   ['acp', ['ACP', 'through its Agent Client Protocol adapter']],
-  ['plain', ['plain text', 'what it prints, read as text']],
+  ['plain', ['plain text', 'What it prints, read as text']],
 ]);
 
 /**

@@ -69,7 +69,7 @@ export function exitWords(code, failure, startedAt) {
   const lived = Date.parse(failure?.at ?? '') - Date.parse(startedAt ?? '');
   if (failure && (failure.code ?? null) !== null)
     return `ended with code ${failure.code}${lived > 0 ? ` after ${duration(lived)}` : ''}`;
-  return code === 'START_TIMEOUT' ? `no word for ${START_SECONDS} s` : '';
+  return code === 'START_TIMEOUT' ? `no response for ${START_SECONDS} s` : '';
 }
 
 /**

@@ -45,6 +45,7 @@ class FolderField {
     this.offered = [];
     this.at = -1; // which of those is chosen with the arrow keys
     this.asked = 0;
+    this.isStale = false; // whether more was typed since those were offered
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.waiting = undefined;
     this.list = h('ul', {
@@ -75,6 +76,8 @@ class FolderField {
       'aria-expanded': 'false',
       oninput: () => {
         this.#say('');
+        this.isStale = true;
+        this.#completeNoMore(); // an answer that is under way is one to a text of before
         this.#completeLater();
       },
       onfocus: () => this.#completeLater(),
@@ -118,6 +121,11 @@ class FolderField {
     this.waiting = setTimeout(() => void this.#complete(), PAUSE);
   }
 
+  #completeNoMore() {
+    clearTimeout(this.waiting);
+    this.asked += 1;
+  }
+
   async #complete() {
     const mine = ++this.asked;
     // A help, no more: the check below says what is wrong.
@@ -129,6 +137,7 @@ class FolderField {
   #offer(folders) {
     this.offered = folders.filter((one) => one !== this.input.value.replace(/\/$/, ''));
     this.at = -1;
+    this.isStale = false;
     this.#draw();
   }
 
@@ -158,9 +167,10 @@ class FolderField {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (move && offered.length) {
       event.preventDefault();
+      this.#completeNoMore(); // what is chosen now is not taken away by an answer that comes late
       this.at = (at + move + offered.length) % offered.length;
       this.#draw();
-    } else if (event.key === 'Tab' && !event.shiftKey && offered.length && (at >= 0 || offered.length === 1)) {
+    } else if (event.key === 'Tab' && !event.shiftKey && this.#isMeant()) {
       event.preventDefault();
       this.#choose(offered[Math.max(0, at)]);
     } else if (event.key === 'Enter' && at >= 0) {
@@ -171,6 +181,11 @@ class FolderField {
       if (offered.length) this.#offer([]);
       else this.#cancel();
     }
+  }
+
+  /** Whether Tab takes an offer: one that was chosen, or the only one for what stands in the field now. */
+  #isMeant() {
+    return this.at >= 0 ? this.offered.length > 0 : this.offered.length === 1 && !this.isStale;
   }
 
   /** Leaving the field shows whether the folder can be used. */

@@ -21,8 +21,8 @@ export const welcome = () =>
     h(
       'p',
       { class: 'lead' },
-      'Bascule runs the coding agents on your machines from this page. Every command and edit they ' +
-        'want comes to you first, unless you made a rule for it.',
+      'Bascule runs the coding agents on your machines from this page. What they ask for comes to ' +
+        'you first, unless you made a rule for it.',
     ),
   );
 

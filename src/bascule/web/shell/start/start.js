@@ -3,7 +3,7 @@
 import { h, update } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
-import { severalAgents } from '../compare/start.js';
+import { severalAgents } from '../compare/start_comparison.js';
 import { startModeChip } from '../composer/chips.js';
 import { startMode } from '../owner_only.js';
 import { keyCap } from '../parts.js';

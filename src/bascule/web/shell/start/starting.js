@@ -72,7 +72,7 @@ export class Starting {
   /**
    * @param {App} app
    * @param {import('./chips.js').Wanted} command
-   * @param {ReturnType<typeof import('../compare/start.js').severalAgents>} several
+   * @param {ReturnType<typeof import('../compare/start_comparison.js').severalAgents>} several
    * @param {{task: () => Task, problem: () => string, changed: () => void, made: (ids: string[]) => void,
    *   begun: () => void}} on `made`: its sessions are there; `begun`: the agent said its first word
    */

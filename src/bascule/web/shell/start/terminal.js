@@ -71,7 +71,7 @@ function unaskedChoices(app, anchor, agents, place, refuses) {
     ...able.map((one) => ({
       label: `${one.title}, skipping permissions…`,
       off: Boolean(refuses),
-      note: refuses ? onlyThere(refuses) : 'it asks nothing before it acts',
+      note: refuses ? onlyThere(refuses) : 'It acts without asking',
       danger: true,
       run: () =>
         void askCard(anchor, {

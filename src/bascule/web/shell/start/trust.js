@@ -22,7 +22,7 @@ export async function trustChoices(app, cwd, anchor, where, refuses) {
   const set = async (/** @type {boolean} */ yes) => {
     try {
       await app.api.trust(cwd, yes, where);
-      app.note(yes ? `Agents trust ${name} now.` : `${name} is no longer trusted.`);
+      app.note(yes ? `${name} is now trusted.` : `${name} is no longer trusted.`);
     } catch (error) {
       app.trouble(error);
     }
@@ -40,11 +40,11 @@ export async function trustChoices(app, cwd, anchor, where, refuses) {
   return [
     'line',
     trusted.includes(cwd)
-      ? { label: `Stop trusting ${name}`, note: 'agents’ trust prompts wait for you again', run: () => void set(false) }
+      ? { label: `Stop trusting ${name}`, note: 'Agents’ trust prompts wait for you again', run: () => void set(false) }
       : {
           label: `Trust ${name}…`,
           off: Boolean(refuses),
-          note: refuses ? onlyThere(refuses) : 'agents read its settings and ask no trust question',
+          note: refuses ? onlyThere(refuses) : 'Agents read its settings and ask no trust question',
           run: () => void ask(),
         },
   ];

@@ -27,7 +27,7 @@ export function whoTypes(foot) {
   if (foot.unread)
     return `The program is not reading. ${sizeWords(foot.unread)} of what you typed waits until it does.`;
   if (foot.typing) return `${foot.typing} is typing`;
-  if (foot.readOnly) return 'You read along live. You can’t type here.';
+  if (foot.readOnly) return 'You’re following live. You can’t type here.';
   return '';
 }
 

@@ -19,6 +19,16 @@ const PHONE = '(max-width: 720px)';
  */
 export const isTerminal = (state, id) => (id ? state.sessions[id]?.driver === 'terminal' : false);
 
+/**
+ * The terminal that is shown beside a chat.
+ * @param {State} state
+ */
+export function besideShown(state) {
+  const shown = shownSession(state);
+  const isBesideChat = state.route.name === 'session' && shown && !isTerminal(state, shown);
+  return isBesideChat && isTerminal(state, state.beside) ? state.beside : null;
+}
+
 /** @param {App} app */
 export function mountTerminals(app) {
   const session = /** @type {HTMLElement} */ (document.getElementById('session'));
@@ -43,15 +53,7 @@ export function mountTerminals(app) {
     const closed = Boolean(mine) && isGuest(state);
     main = pane(main, alone, closed ? null : mine, false);
     if (closed && !alone.childElementCount) alone.append(noScreen(state));
-    const other =
-      state.beside &&
-      state.route.name === 'session' &&
-      shown &&
-      shown !== state.beside &&
-      !mine &&
-      isTerminal(state, state.beside)
-        ? state.beside
-        : null;
+    const other = besideShown(state);
     beside.hidden = grip.hidden = !other;
     stage.toggleAttribute('data-split', Boolean(other));
     side = pane(side, beside, other, true);
