@@ -70,6 +70,11 @@ class NoProcess:
     async def unread(self) -> int:
         return 0
 
+    def read_out(self, offset: int, limit: int) -> bytes:
+        return b""
+
+    read_err = read_out
+
 
 def outputs() -> dict[str, bytes]:
     pieces = [DELTA % (f"word {n:08d} ¶ and a few more words ", n, "m") for n in range(LINES)]

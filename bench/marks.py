@@ -16,6 +16,7 @@ from contestants import Bare, Bascule
 from growth import growth
 from growth_lists import lists
 from page_live import page_while_live
+from page_open import page_opening
 from page_start import page_over_slow_line
 from relay import machine
 from streaming import Sizes, fan_out, latency, throughput
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
     "growth": growth,
     "lists": lists,
     "page": page_over_slow_line,
+    "page-open": page_opening,
     "page-live": page_while_live,
 }
 

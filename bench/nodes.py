@@ -212,17 +212,21 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="one small round: does everything work?")
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=", ".join(names))
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw how it grows, as SVG")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw how it grows, keep the table")
     options = parser.parse_args()
     if (reason := postgres_server.reason_to_skip()) is not None:
         sys.exit(reason)
     postgres_server.QUICK = "-c shared_buffers=128MB -c max_connections=60"  # with fsync
     began = time.monotonic()
-    print(f"{machine()}\n\n{HEAD}", flush=True)
+    table = [f"{machine()}\n\n{HEAD}"]
+    print(table[0], flush=True)
     with postgres_server.running_server() as server:
         url, sizes = server.new_database(), Sizes(quick=options.quick)
         for figure in figures(url, sizes, options.only or names, options.plots):
-            print(row(figure), flush=True)
+            table.append(row(figure))
+            print(table[-1], flush=True)
+    if options.plots is not None:
+        (options.plots / "nodes.md").write_text("\n".join(table) + "\n")
     print(f"\n{time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f} at the end", file=sys.stderr)
 
 

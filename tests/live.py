@@ -6,13 +6,15 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 import msgspec
+from tests.ports import kept_port, number
 from tests.waiting import PATIENCE
 from tests.warm import WarmProcess, can_be_warm, reason_not_to_hide, source
 from websockets.asyncio.client import connect
@@ -77,6 +79,7 @@ class LiveServer:
         (self.config / "config.toml").chmod(0o600)
         self.env = {} if env is None else env
         self.port_flag = True  # whether the port is given by a flag
+        self.first_port = ""  # of the first start; one that is kept for this server, unless it is given
         self.url = ""  # by which people reach it
         self.own_url = ""  # of this process, which is not the one that they reach in split mode
         self.token = ""
@@ -141,7 +144,8 @@ class LiveServer:
                 await asyncio.sleep(0.02)
 
     async def _start(self, *flags: str, port: str = "") -> None:
-        port = port or (self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0")
+        last = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else self.first_port
+        port = port or last or self._kept_port()
         where = ["--port", port] if self.port_flag else []
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
             self.process = await self._spawn([*where, *flags], stderr.fileno())
@@ -155,6 +159,12 @@ class LiveServer:
         self._client = None
         self.url, secret = line.split("/#token=")
         self.token = self.token or secret
+
+    def _kept_port(self) -> str:
+        """One that the system gives to nobody else while this server is down between two starts."""
+        kept = kept_port()
+        weakref.finalize(self, kept.close)
+        return str(number(kept))
 
     async def _spawn(self, flags: list[str], stderr: int) -> asyncio.subprocess.Process | WarmProcess:
         environment = self._environment()
@@ -399,9 +409,23 @@ class LiveServer:
 
     async def follow(self, session: str, after: int = 0) -> AsyncIterator[Logged]:
         """Rows as a browser gets them, until the connection breaks."""
+        async with contextlib.aclosing(self.follow_bytes(session, after)) as rows:
+            async for row in rows:
+                yield decode_logged(row)
+
+    async def follow_bytes(self, session: str, after: int = 0) -> AsyncGenerator[bytes]:
+        """The same, each row as its bytes are."""
         url = self.url.replace("http", "ws", 1) + "/ws"
         headers = {"authorization": f"Bearer {self.token}"}
-        async with connect(url, additional_headers=headers, max_size=None, proxy=None) as socket:
+        # No clock but the caller's: a server that is stopped or has much to do for a minute is followed on.
+        async with connect(
+            url,
+            additional_headers=headers,
+            max_size=None,
+            proxy=None,
+            open_timeout=PATIENCE,
+            ping_interval=None,
+        ) as socket:
             await socket.send(
                 json.dumps({"id": 1, "type": "session:subscribe", "sessionId": session, "after": after})
             )
@@ -409,7 +433,7 @@ class LiveServer:
                 frame = msgspec.json.decode(message, type=_Frame)
                 if frame.type == "session:events" and frame.session_id == session:
                     for one in frame.entries:
-                        yield decode_logged(one)
+                        yield bytes(one)
                 elif (
                     frame.error is not msgspec.UNSET and not frame.session_id
                 ):  # news of a session is no answer

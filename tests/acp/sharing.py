@@ -68,7 +68,9 @@ class Pushes:
 async def pushes(server: LiveServer) -> AsyncIterator[Pushes]:
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
-    async with connect(url, additional_headers=headers, max_size=None, proxy=None) as socket:
+    async with connect(
+        url, additional_headers=headers, max_size=None, proxy=None, open_timeout=PATIENCE
+    ) as socket:
         made = Pushes(socket)
         task = asyncio.create_task(made.listen())
         # Answered only after the socket has been entered among those who are told.

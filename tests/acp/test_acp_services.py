@@ -170,7 +170,10 @@ async def test_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_al
                 assert "can't be set" in refused["error"]["message"], name
 
         # A program outlives the server, and so does the request to know how it ends.
-        endless = "import time\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"
+        # The folder's name tells this program from that of another run of this test.
+        endless = (
+            f"import time  # {server.folder}\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"
+        )
         _, made = await one.decided(
             "allow", make, command=sys.executable, args=["-c", endless], outputByteLimit=100
         )

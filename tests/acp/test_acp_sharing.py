@@ -173,7 +173,7 @@ async def test_a_person_reconnects_an_agent_that_did_not_come_back_also_over_a_r
             await page.until(
                 lambda push: push["type"] == "error" and push["error"]["code"] == "AGENT_UNAVAILABLE"
             )
-            assert page.statuses()[-1] == "disconnected"
+            await page.until(lambda _: page.statuses()[-1] == "disconnected")
         await server.kill()
         broken.unlink()
         await server.start()

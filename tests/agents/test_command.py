@@ -72,16 +72,34 @@ def test_a_mode_is_changed_to_by_the_agents_own_name_for_it() -> None:
 
 
 @pytest.mark.row("F11")
-def test_where_no_modes_are_listed_the_agents_own_offers_count_but_none_that_skips_permissions() -> None:
+def test_where_no_modes_are_listed_only_offers_with_a_harmless_name_count() -> None:
     driver = DriverSpec(name="acp")
     bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(driver,))
-    offered = ("build", "plan", "bypassPermissions", "yolo", "full-access", "dangerously-skip")
-    assert running_mode(bare, "plan", driver, offered) == "plan"
-    for mode in offered[2:]:
-        with pytest.raises(InvalidInput, match=r"choose one of: build, plan\."):
+    harmless = ("build", "plan", "Read_Only", "https://a.example/modes#ask")
+    skips = ("bypassPermissions", "yolo", "full-access", "dangerously-skip")
+    # No name of these is on a list of bad ones; each lets its agent act without asking.
+    others = ("autopilot", "never", "auto", "autoEdit", "turbo", "code", "my-agent", "replan", "")
+    offered = (*harmless, *skips, *others)
+    for mode in harmless:
+        assert running_mode(bare, mode, driver, offered) == mode
+    for mode in (*skips, *others):
+        with pytest.raises(InvalidInput, match=r"one of: build, plan, Read_Only, .* agent file\."):
             running_mode(bare, mode, driver, offered)
-    with pytest.raises(InvalidInput, match="no modes"):
+    with pytest.raises(InvalidInput, match=r"#ask\.$"):  # it was not offered
+        running_mode(bare, "manual", driver, offered)
+    with pytest.raises(InvalidInput, match=r"no modes to choose from\.$"):
         running_mode(bare, "plan", driver, ())
+    with pytest.raises(InvalidInput, match=r"no modes to choose from\. More can be listed"):
+        running_mode(bare, "yolo", driver, skips)
+
+
+@pytest.mark.row("F11")
+def test_the_working_mode_and_the_plan_mode_of_opencode_can_be_chosen() -> None:
+    opencode = Catalogue.load("/nonexistent").get("opencode")
+    for mode in ("build", "plan"):
+        assert running_mode(opencode, mode, opencode.driver("acp"), ("build", "plan", "autopilot")) == mode
+    with pytest.raises(InvalidInput, match="build, plan"):
+        running_mode(opencode, "autopilot", opencode.driver("acp"), ("build", "plan", "autopilot"))
 
 
 def test_what_an_agent_can_not_do_is_said() -> None:

@@ -30,6 +30,43 @@ def test_each_word_of_the_field_is_a_sentence_of_its_own() -> None:
     assert all(one.endswith("without asking.") for one in told)
 
 
+def declared(agent: str, driver: str) -> set[str]:
+    spec = CATALOGUE.get(agent)
+    return set(spec.unasked_of(spec.driver(driver)) or ())
+
+
+@pytest.mark.parametrize(
+    ("agent", "driver", "said"),
+    [
+        ("claude-code", "stream_json", {"reads"}),
+        ("claude-code", "acp", {"reads"}),
+        ("codex", "codex", {"pictures", "web_search"}),
+        ("codex", "acp", {"reads_anywhere", "web_search"}),
+        ("gemini", "acp", {"reads", "web_search"}),
+        ("copilot", "acp", {"reads"}),
+        ("opencode", "acp", {"reads"}),
+        ("qwen", "acp", {"reads"}),
+        ("aider", "plain", set[str]()),
+    ],
+)
+def test_reading_and_searching_the_web_are_declared_as_the_real_agent_was_seen_to_do_them(
+    agent: str, driver: str, said: set[str]
+) -> None:
+    assert declared(agent, driver) & {"reads", "reads_anywhere", "pictures", "web_search"} == said
+
+
+async def test_a_person_is_told_who_reads_and_who_searches_the_web_without_asking(tmp_path: Path) -> None:
+    for name in ("gemini", "codex", "codex-acp"):
+        program(tmp_path / "bin" / name)
+    made = launcher(tmp_path)
+    reads, searches = sentences(("reads", "web_search"))
+    assert (await info(made, "gemini")).unasked["acp"][:2] == (reads, searches)
+    codex = (await info(made, "codex")).unasked
+    assert searches in codex["codex"]
+    assert not any(" reads " in one for one in codex["codex"])
+    assert sentences(("reads_anywhere",))[0] in codex["acp"]
+
+
 def test_an_unknown_word_is_refused_with_its_line() -> None:
     with pytest.raises(BadAgentFile, match="unasked") as caught:
         parse(OWN.format(more='unasked = ["everything"]').encode(), "heron.toml")

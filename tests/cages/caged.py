@@ -1,8 +1,8 @@
 """A daemon whose agent tries everything, a folder it must not reach, and what it is told to try."""
 
-import asyncio
 import json
 import os
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from tests.live import FAKES
 from bascule.agents.catalogue import Catalogue, parse
 from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.detection import look as look_here
-from bascule.daemon.launching import Launcher
+from bascule.daemon.sessions.launching import Launcher
 from bascule.model.events import TextSaid
 from bascule.model.settings import Limits, Settings, StartsSettings
 
@@ -100,8 +100,4 @@ async def caged(folder: Path, look: Look = look_here, **starts: Any) -> AsyncIte
                 if ending is not None:
                     await ending
             await daemon.close()
-            await asyncio.to_thread(_end_keeper, daemon)
-
-
-def _end_keeper(daemon: RunningDaemon) -> None:
-    os.kill(daemon.keeper_pid(), 15)
+            await daemon.kill_keeper(signal.SIGTERM)  # and wait: its folder is removed next

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.program import leave_server_file
-from tests.client.scripted import ScriptedServer, Seat, scripted_server
+from tests.client.scripted import Handler, ScriptedServer, Seat, scripted_server
 from tests.waiting import PATIENCE
 
 SESSION = "0123456789abcdef"
@@ -45,6 +45,30 @@ def said(text: str, kind: str = "assistant", entry_id: str = "e1") -> list[Event
 
 def whole(text: str, kind: str = "assistant", entry_id: str = "w1") -> list[Event]:
     return [event("text_said", entry_id=entry_id, kind=kind, text=text)]
+
+
+def open_request(command: str) -> dict[str, Any]:
+    asked = permission("r1", command)
+    return {
+        "session_id": SESSION,
+        "session_title": "t",
+        "request_id": "r1",
+        "kind": "permission",
+        "state": "open",
+        "input_sha256": asked["input_sha256"],
+        "opened_at": "",
+        "seq": 1,
+        "asked": asked,
+    }
+
+
+def replies(body: Any) -> Handler:
+    """The same answer to everybody."""
+
+    async def handler(*_: object) -> Any:
+        return body
+
+    return handler
 
 
 class Play:

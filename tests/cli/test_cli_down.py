@@ -1,16 +1,15 @@
 """`bascule down` ends everything, with a server and without; `bascule up` says what still runs."""
 
 import asyncio
-import json
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from tests.cli.program import bascule, environment
+from tests.keepers import end_keeper
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -26,9 +25,7 @@ def data(short_dir: Path) -> Iterator[Path]:
     (config / "config.toml").write_text(f'roots = ["{short_dir}/work"]\n')
     (config / "config.toml").chmod(0o600)
     yield short_dir / "d"
-    lock = short_dir / "d" / "keeper" / "keeper.lock"
-    with suppress(FileNotFoundError, ProcessLookupError):
-        os.kill(json.loads(lock.read_text())["pid"], signal.SIGTERM)
+    end_keeper(short_dir / "d")
 
 
 @asynccontextmanager

@@ -261,6 +261,7 @@ async def test_a_plan_is_approved_or_kept_and_never_remembered(tmp_path: Path):
         await screen.sees("[y approve, n [what to change] keep planning")
         screen.type("s")
         await screen.sees("Nothing was answered.")
+        await screen.sees("[y approve, n [what to change] keep planning")
         screen.type("n smaller steps")
         await scene.server.wait_for(lambda: bool(scene.answers()))
         await scene.end_turn()

@@ -7,10 +7,9 @@ import pytest
 from bascule.api.session_answers import Created
 from bascule.cli import main
 from bascule.commands.run import begun
-from bascule.daemon.trusted_browsers import BrowserBook
+from bascule.daemon.starts.trusted_browsers import BrowserBook
 from bascule.model.errors import ApprovalPending
 from bascule.model.starts import WaitingStart
-from bascule.policy.start_signing import tidy_code
 from bascule.state_folder import HubNote, prepare, write_hub_note
 
 
@@ -32,7 +31,7 @@ def test_a_code_is_shown_once_with_a_link_for_the_hub_and_taken_back_by_name(
     assert main(["trust", "generate", "--browser", "my phone", "--no-qr", "--data", str(data)]) == 0
     said = capsys.readouterr()
     [browser] = BrowserBook(data).all()
-    assert tidy_code(said.out) == browser.code
+    assert said.out.strip().replace("-", "") == browser.code
     assert f"https://hub.example/#trust=d-1.{browser.code}" in said.err
     assert round((browser.expires_at - browser.created_at) / 86400) == 30
     assert main(["trust", "revoke", "my phone", "--data", str(data)]) == 0

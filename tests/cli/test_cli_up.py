@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.program import bascule, environment
+from tests.keepers import end_keeper
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -43,9 +43,7 @@ async def running_server(
         if process.returncode is None:
             process.kill()
         await process.communicate()
-        lock = data / "keeper" / "keeper.lock"
-        if lock.exists():
-            os.kill(json.loads(lock.read_text())["pid"], signal.SIGTERM)
+        end_keeper(data)
 
 
 async def test_the_link_is_the_one_line_on_stdout_and_a_signal_ends_it_cleanly(short_dir: Path):
@@ -71,7 +69,7 @@ async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_
     noted = json.loads(out)
     assert "bascule.app" in noted["modules"]
     drivers = ("bascule.drivers.acp.driver", "bascule.drivers.codex", "bascule.drivers.plain")
-    machines = ("bascule.daemon.far_line", "bascule.hub.daemon_socket", "websockets.asyncio.client")
+    machines = ("bascule.daemon.hub_lines.far_line", "bascule.hub.daemon_socket", "websockets.asyncio.client")
     unused = ("click", "multiprocessing", "starlette", "anyio", "urllib.request", "html.entities", "plistlib")
     late = ("bascule.client", "psutil", "bascule.policy.secret_forms", *unused, *drivers, *machines)
     assert set(late) & set(noted["modules"]) == set()

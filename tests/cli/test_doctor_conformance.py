@@ -43,7 +43,7 @@ async def test_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left(sh
     assert done.code == 0, done.out + done.err
     lines = done.out.splitlines()
     assert [line[:2] for line in lines[1:-1]] == ["ok"] * 5, done.out
-    assert lines[-1] == "All of it holds."
+    assert lines[-1] == "All checks passed."
     assert list((short_dir / "tmp").iterdir()) == []
     assert not (short_dir / "server.json").exists(), "the person's own state folder was used"
 

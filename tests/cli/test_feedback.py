@@ -147,7 +147,7 @@ async def test_on_shows_what_it_writes_and_off_puts_the_file_back(tmp_path: Path
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
     with part("on twice changes nothing"):
         stamp = path.stat().st_mtime_ns
-        assert "already" in (await bascule(tmp_path, "feedback", "on")).out
+        assert "Already there" in (await bascule(tmp_path, "feedback", "on")).out
         assert path.stat().st_mtime_ns == stamp
     with part("the status is told"):
         assert (await bascule(tmp_path, "feedback", "status")).out.startswith("On, by")

@@ -161,8 +161,7 @@ def _matrix(only: list[str], keep: bool) -> int:
         sys.stdout.write(f"{candidate.name}\n")
         row = asyncio.run(matrix.run(candidate, columns, keep))
         failed += sum(cell.fault is not None for cell in row.cells)
-        if not columns:
-            report_matrix.write(row)
+        report_matrix.write(row)
     sys.stdout.write(f"{failed} cells failed\n")
     return 1 if failed else 0
 

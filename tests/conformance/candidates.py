@@ -43,6 +43,7 @@ class Candidate(Struct, frozen=True):
     start: str = ""  # the variable in which Bascule is given the program; else it is on PATH
     python: bool = False
     reject_ends_turn: bool = False
+    searching: dict[str, str] = {}  # variables that switch its web search on, where it is off by itself
     # The program's words for a prompt that is answered without Bascule; none: its history is not read.
     alone: tuple[str, ...] = ()
 
@@ -189,7 +190,15 @@ CANDIDATES: tuple[Candidate, ...] = (
         alone=("-p",),
     ),
     Candidate(
-        "opencode", "opencode", "opencode", "acp", "opencode-ai", "opencode", _opencode, alone=("run",)
+        "opencode",
+        "opencode",
+        "opencode",
+        "acp",
+        "opencode-ai",
+        "opencode",
+        _opencode,
+        alone=("run",),
+        searching={"OPENCODE_ENABLE_EXA": "1"},
     ),
     Candidate("qwen", "Qwen Code", "qwen", "acp", "@qwen-code/qwen-code", "qwen", _qwen),
     Candidate(

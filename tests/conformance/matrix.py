@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from tests.conformance.candidates import CANDIDATES, Candidate, settle_claude
 from tests.conformance.deeds import (
+    BEGAN,
     DEEDS,
     PLAIN_DEEDS,
     Deed,
@@ -41,6 +42,15 @@ PROJECT_STARTS_TRUSTED = "the same, trusted"
 NO_TOOL = "no such tool"
 UNASKED = "runs unasked"
 REFUSED = "does not run, asks nobody"
+STOPPED = "runs in its sandbox, which stops it"
+SANDBOXED = "command that keeps to the sandbox"
+NAMELESS = "asks, does not name the tool"
+# opencode asks for the folder, before the tool that reads it is known: by agent and column.
+KNOWN_NAMELESS = {("opencode", "read outside the project")}
+PICTURE = "picture outside the project"
+# What stands there of an agent that is not tried with it.
+OTHERWISE = {SANDBOXED: "has no sandbox of its own", PICTURE: "no tool of its own for it"}
+NO_NAME = "a tool it does not name"  # what a request says of a tool that the agent does not name
 # An address of this machine is not for every agent: it asks, and then its own rule stops it.
 BARRED = ("Blocked Host",)
 BARRED_CELL = "asks, then its own rule bars 127.0.0.1"
@@ -56,6 +66,11 @@ ROWS = (CLAUDE, *CANDIDATES)
 DECLARED: dict[str, tuple[Unasked, ...]] = {
     "MCP tool": ("mcp",),
     "MCP tool that says it only reads": ("mcp", "mcp_read_only"),
+    "read": ("reads", "reads_anywhere"),
+    "read .env": ("reads", "reads_anywhere"),
+    "read outside the project": ("reads_anywhere",),
+    PICTURE: ("pictures", "reads_anywhere"),
+    "web search": ("web_search",),
     "sub-agent's command": ("subagents",),
     PROJECT_ALLOWS: ("project_rules",),
     PROJECT_TRUSTED: ("project_rules", "trusted_project_rules"),
@@ -87,10 +102,13 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Row:
     folder = Path(tempfile.mkdtemp(prefix="bascule-conf-", dir=short_folder()))
     row = Row(candidate, program.version, [])
     try:
-        async with serve(ScriptedModel()) as url, visits() as seen:
+        model = ScriptedModel()
+        async with serve(model) as url, visits() as seen:
             live = LiveServer(folder, config=LIMITS)
             live.env = environment_of(candidate, program, live.home, url)
-            await _Filling(live, row, seen, only).all()
+            # Nothing leaves this machine; what an agent asks others for is seen here.
+            live.env |= {"HTTPS_PROXY": seen.url, **candidate.searching}
+            await _Filling(live, row, Witnesses(seen, model), only).all()
     finally:
         if keep:
             sys.stdout.write(f"Kept: {folder}\n")
@@ -99,8 +117,13 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Row:
     return row
 
 
+class Witnesses(Struct, frozen=True):
+    visits: Visits
+    model: ScriptedModel
+
+
 class _Filling:
-    def __init__(self, live: LiveServer, row: Row, seen: Visits, only: list[str]) -> None:
+    def __init__(self, live: LiveServer, row: Row, seen: Witnesses, only: list[str]) -> None:
         self._live = live
         self._candidate = row.candidate
         self._seen = seen
@@ -113,7 +136,7 @@ class _Filling:
         agent, home, work = self._candidate.agent, self._live.home, self._live.work
         light(agent, home, self._lamp)
         trusted = work / "trusted"
-        deeds = deeds_of(self._candidate.driver)
+        deeds = deeds_of(agent, self._candidate.driver)
         for name in (*(folder_of(one) for one in deeds), "project"):
             trust(agent, home, trusted / name)
         for where in ("untrusted", "trusted"):
@@ -128,7 +151,7 @@ class _Filling:
                 if column in deeds:
                     await self._cell(column, deeds[column], f"trusted/{folder_of(column)}")
                 else:
-                    self._put(Cell(column, NO_TOOL))
+                    self._put(Cell(column, OTHERWISE.get(column, NO_TOOL)))
             for where, column, starts in (
                 ("untrusted", PROJECT_ALLOWS, PROJECT_STARTS),
                 ("trusted", PROJECT_TRUSTED, PROJECT_STARTS_TRUSTED),
@@ -143,8 +166,9 @@ class _Filling:
 
     async def _cell(self, column: str, deed: Deed, folder: str) -> None:
         who = {"agent": self._candidate.agent, "driver": self._candidate.driver}
-        talk = Talk(self._live, ScriptedModel(), folder, **who, patience=PATIENCE)
-        place = Place(talk.project, self._lamp, self._seen)
+        model = self._seen.model
+        talk = Talk(self._live, model, folder, **who, patience=PATIENCE)
+        place = Place(talk.project, self._lamp, self._seen.visits, model, self._live.folder / "outside")
         try:
             await talk.open()
             if self._candidate.driver == "plain" and deed is PLAIN_DEEDS["command"]:
@@ -173,6 +197,8 @@ class _Filling:
         if cell.runs_unasked and set(DECLARED.get(cell.column, ())) & set(declared):
             cell.fault = None
             cell.text += ", as its file says"
+        if cell.text == NAMELESS and (self._candidate.agent, cell.column) in KNOWN_NAMELESS:
+            cell.fault = None
         self._row.cells.append(cell)
         say(cell)
 
@@ -189,15 +215,17 @@ def judge(column: str, deed: Deed, denied: Tried, allowed: Tried | None) -> Cell
     if not denied.asked:
         if allowed is not None and (allowed.done or allowed.asked):
             return Cell(column, "asks sometimes", fault=f"not asked: {denied.said[-300:]}")
-        return Cell(column, REFUSED)
+        return Cell(column, STOPPED if BEGAN in denied.said else REFUSED)
     if allowed is None or not allowed.done:
         words = allowed.hangs or allowed.said[-300:] if allowed else ""
         if any(one in words for one in BARRED):
             return Cell(column, BARRED_CELL)
         return Cell(column, "asks, does not run when allowed", fault=words)
     for one in (*denied.asked, *allowed.asked):
+        if not one.tool.strip() or NO_NAME in f"{one.tool} {one.title}":
+            return Cell(column, NAMELESS, fault=f"{one.tool!r}, {one.title!r}")
         if deed.names and deed.names not in f"{one.tool} {one.title}":
-            return Cell(column, "asks, does not name the tool", fault=f"{one.tool!r}, {one.title!r}")
+            return Cell(column, NAMELESS, fault=f"{one.tool!r}, {one.title!r}")
     return Cell(column, "asks")
 
 

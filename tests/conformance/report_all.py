@@ -14,8 +14,9 @@ from tests.conformance.scenes_acp import ACP
 from tests.conformance.scenes_any import ANY
 from tests.conformance.scenes_codex import CODEX
 from tests.conformance.scenes_found import FOUND
+from tests.conformance.scenes_lost import LOST_CODEX
 
-COLUMNS = [*ANY, *FOUND, *ACP, "mode that asks nobody", *CODEX]
+COLUMNS = [*ANY, *FOUND, *ACP, "mode that asks nobody", *CODEX, *LOST_CODEX]
 FACTS = ("agent", "version", "way", "day")
 FIGURES = ("ready", "first text", "end")
 GREETING = [
@@ -53,16 +54,21 @@ def write_greeting(done: Run, told: Greeting) -> None:
 
 def replace_row(table: str, columns: list[str], row: list[str], order: list[str] | None = None) -> None:
     """Put a row, known by its first cell, where the last one of that name was."""
-    title = row[0]
     begin, end = f"<!-- {table}: begin -->", f"<!-- {table}: end -->"
     before, rest = PAGE.read_text(encoding="utf-8").split(begin, 1)
     old, after = rest.split(end, 1)
-    rows = {_first_cell(line): line for line in old.splitlines()[3:] if line.startswith("|")}
-    rows[title] = _row(row)
+    rows = {**rows_of(old), row[0]: dict(zip(columns, row, strict=True))}
     order = order or [one.title for one in CANDIDATES]
-    head = [_row(columns), _row("---" for _ in columns)]
-    lines = [*head, *(rows[title] for title in order if title in rows)]
+    # The other rows keep their cells also where a column was put between them.
+    kept = [_row(rows[title].get(name, "") for name in columns) for title in order if title in rows]
+    lines = [_row(columns), _row("---" for _ in columns), *kept]
     PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", encoding="utf-8")
+
+
+def rows_of(table: str) -> dict[str, dict[str, str]]:
+    """The rows of a written table, each known by its first cell, as column to cell."""
+    lines = [_cells(line) for line in table.splitlines() if line.startswith("|")]
+    return {cells[0]: dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]}
 
 
 def _facts(done: Run) -> list[str]:
@@ -87,5 +93,5 @@ def _row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _first_cell(line: str) -> str:
-    return line.split("|")[1].strip()
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]

@@ -12,10 +12,10 @@ from tests.waiting import PATIENCE
 from bascule.daemon.device import Device
 from bascule.daemon.handlers import Handlers
 from bascule.daemon.repeated_audit import RepeatedAudit
-from bascule.daemon.start_gate import Does, StartGate
-from bascule.daemon.start_memory import StartMemory
-from bascule.daemon.start_notices import StartNotices
-from bascule.daemon.trusted_browsers import BrowserBook, SignatureCheck
+from bascule.daemon.starts.start_gate import Does, StartGate
+from bascule.daemon.starts.start_memory import StartMemory
+from bascule.daemon.starts.start_notices import StartNotices
+from bascule.daemon.starts.trusted_browsers import BrowserBook, SignatureCheck
 from bascule.model.commands import Actor, Command, Envelope, SessionBegun, StartSession
 from bascule.model.records import SessionRecord
 from bascule.model.settings import StartsSettings

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from tests.waiting import PATIENCE
 
-from bascule.daemon.outflow import WINDOW, Outflow
+from bascule.daemon.hub_lines.outflow import WINDOW, Outflow
 from bascule.hub.inflow import Inflow
 from bascule.link.frames import (
     Ack,
@@ -81,7 +82,9 @@ class Joined:
         self.closed: list[str] = []
         self.set_aside: list[tuple[str, str | None]] = []
         self.up = Way(_up, lambda frame: self.inflow.receive(frame))
-        self.down = Way(_down, lambda frame: self.outflow.receive(frame))
+        self.down = Way(_down, self._receive)
+        self.acked: dict[str, int] = {}
+        self._acks = asyncio.Event()
         self.outflow = Outflow(home, self.up.send, self.closed.append)
         self.inflow = Inflow(
             hub,
@@ -91,6 +94,19 @@ class Joined:
             set_aside=lambda session_id, aside: self.set_aside.append((session_id, aside)),
         )
         self.lost = 0
+
+    def _receive(self, frame: Down) -> None:
+        self.outflow.receive(frame)
+        if isinstance(frame, Ack):
+            self.acked.update(frame.heads)
+            self._acks.set()
+
+    async def acknowledged(self, session_id: str, seq: int) -> None:
+        """Wait until the device has been told that the hub has this row on its disk."""
+        async with asyncio.timeout(PATIENCE):
+            while self.acked.get(session_id, 0) < seq:
+                self._acks.clear()
+                await self._acks.wait()
 
     async def connect(self) -> "Joined":
         rows = await self.hub.rows_of(LAPTOP)

@@ -28,7 +28,10 @@ def note_terminal(home: Path, pid: int, status: str = "idle", **more: Any) -> Pa
     start = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     known = {"pid": pid, "sessionId": CLAUDE_ID, "procStart": start}
     path = home / f".claude/sessions/{pid}.json"
-    write(path, json.dumps({**known, "kind": "interactive", "status": status, **more}), 0o644)
+    whole = home / ".note"  # in one step: who reads it meanwhile finds the old one or the new one
+    write(whole, json.dumps({**known, "kind": "interactive", "status": status, **more}), 0o644)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole.rename(path)
     return path
 
 

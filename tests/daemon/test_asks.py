@@ -4,8 +4,9 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
+from tests.waiting import PATIENCE
 
-from bascule.daemon.asks import MOST_AT_WORK, MOST_WAITING, Asks
+from bascule.daemon.hub_lines.asks import MAX_AT_WORK, MAX_WAITING, Asks
 from bascule.link.frames import AnyFrame, Ask, Reply
 from bascule.link.machine import EndAll, ListAgents, PauseDevice
 from bascule.model.commands import Actor
@@ -67,23 +68,23 @@ async def settle() -> None:
 @pytest.mark.row("R15")
 async def test_so_many_commands_are_at_work_some_wait_and_more_are_refused_in_words() -> None:
     desk, line = Desk(), Line()
-    await desk.fill(line, MOST_AT_WORK + MOST_WAITING + 1)
-    assert len(desk.begun) == MOST_AT_WORK
+    await desk.fill(line, MAX_AT_WORK + MAX_WAITING + 1)
+    assert len(desk.begun) == MAX_AT_WORK
     (refused,) = line.sent
     assert refused.refusal is not None
     assert refused.refusal.code == "LIMIT_REACHED"
     assert "busy" in refused.refusal.message
     desk.go.set()
-    async with asyncio.timeout(30):
-        while len(line.answered) < MOST_AT_WORK + MOST_WAITING:  # noqa: ASYNC110 - a list tells nobody
+    async with asyncio.timeout(PATIENCE):
+        while len(line.answered) < MAX_AT_WORK + MAX_WAITING:  # noqa: ASYNC110 - a list tells nobody
             await asyncio.sleep(0)
-    assert line.answered == list(range(MOST_AT_WORK + MOST_WAITING))
+    assert line.answered == list(range(MAX_AT_WORK + MAX_WAITING))
 
 
 @pytest.mark.row("R20")
 async def test_the_panic_button_waits_for_no_other_command() -> None:
     desk, line = Desk(), Line()
-    await desk.fill(line, MOST_AT_WORK + 10)
+    await desk.fill(line, MAX_AT_WORK + 10)
     desk.asks.take(line, Ask(9999, EndAll(), ANA))
     await settle()
     assert line.answered == [9999]
@@ -93,16 +94,16 @@ async def test_the_panic_button_waits_for_no_other_command() -> None:
 async def test_a_cancelled_question_frees_its_place_and_a_change_is_carried_out() -> None:
     desk, line = Desk(), Line()
     desk.asks.take(line, Ask(0, PauseDevice(paused=True), ANA))
-    for n in range(1, MOST_AT_WORK + 1):
+    for n in range(1, MAX_AT_WORK + 1):
         desk.asks.take(line, Ask(n, ListAgents(), ANA))
     await settle()
-    assert MOST_AT_WORK not in desk.begun
+    assert MAX_AT_WORK not in desk.begun
     desk.asks.cancel(line, 0)
     await settle()
-    assert MOST_AT_WORK not in desk.begun
+    assert MAX_AT_WORK not in desk.begun
     desk.asks.cancel(line, 1)
     await settle()
-    assert MOST_AT_WORK in desk.begun
+    assert MAX_AT_WORK in desk.begun
     desk.go.set()
     await settle()
     assert 0 in line.answered
@@ -110,12 +111,12 @@ async def test_a_cancelled_question_frees_its_place_and_a_change_is_carried_out(
 
 async def test_what_waited_beyond_its_deadline_is_dropped() -> None:
     desk, line = Desk(), Line()
-    await desk.fill(line, MOST_AT_WORK)
+    await desk.fill(line, MAX_AT_WORK)
     desk.asks.take(line, Ask(1001, ListAgents(), ANA, deadline_ms=1000))
     desk.asks.take(line, Ask(1002, ListAgents(), ANA, deadline_ms=9000))
     desk.now = 2.0
     desk.go.set()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while 1002 not in line.answered:  # noqa: ASYNC110 - a list tells nobody
             await asyncio.sleep(0)
     assert 1001 not in desk.begun
@@ -123,7 +124,7 @@ async def test_what_waited_beyond_its_deadline_is_dropped() -> None:
 
 async def test_questions_of_a_line_that_is_lost_are_left() -> None:
     desk, lost, other = Desk(), Line(), Line()
-    await desk.fill(lost, MOST_AT_WORK)
+    await desk.fill(lost, MAX_AT_WORK)
     await desk.fill(other, 3)
     desk.asks.leave(lost)
     await settle()

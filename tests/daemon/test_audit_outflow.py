@@ -13,8 +13,8 @@ from tests.daemon.joined import LAPTOP, welcome
 from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
-from bascule.daemon import audit_outflow
-from bascule.daemon.audit_outflow import AuditOutflow
+from bascule.daemon.hub_lines import audit_outflow
+from bascule.daemon.hub_lines.audit_outflow import AuditOutflow
 from bascule.hub import audit_inflow
 from bascule.hub.audit_inflow import UNASKED, AuditInflow
 from bascule.link.frames import AuditHeld, AuditOutput, AuditRow

@@ -214,7 +214,7 @@ async def test_a_tree_with_a_repository_inside_stays_because_no_branch_would_kee
 async def test_all_is_checked_before_anything_begins(short_dir: Path):
     make_repository(short_dir / "repo")
     async with running_daemon(short_dir, sessions=3) as daemon:
-        await daemon.start("other", "hello")
+        await daemon.start("other", "hold")
         with pytest.raises(Refused) as refused:
             await daemon.ask(command(daemon))
         refusal = refused.value.refusal()

@@ -12,7 +12,7 @@ from tests.store.copies import BEGUN
 from tests.store.logs import append_all
 from tests.waiting import PATIENCE
 
-from bascule.daemon.far_line import FarLine
+from bascule.daemon.hub_lines.far_line import FarLine
 from bascule.link.frames import Resume, SessionOutput
 from bascule.model.events import SessionEnded
 from bascule.store.sqlite import SqliteStore

@@ -1,5 +1,6 @@
 """Limits on a real machine: how many sessions, for how long, how large, and where."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bascule.model.events import (
     TurnEnded,
 )
 from bascule.model.lifecycle import Phase
+from bascule.session import time_limits
 
 pytestmark = pytest.mark.anyio
 
@@ -29,6 +31,9 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.row("R15")
 async def test_limits_refuse_with_an_explanation(short_dir: Path):
     async with running_daemon(short_dir, sessions=1, inputs_per_minute=2) as daemon:
+        now = time.time()
+        daemon.clock = lambda: now  # it stands still: no second passes before the refusal
+        await daemon.restart()
         await daemon.start(title="Long one", prompt="hold")
         with pytest.raises(Refused) as caught:
             await daemon.start("s2", prompt="hello")
@@ -72,11 +77,15 @@ async def test_a_refusal_offers_first_the_session_that_waits_for_an_answer(short
 
 
 @pytest.mark.row("R15")
-async def test_the_end_of_a_session_is_announced_and_a_person_can_keep_it(short_dir: Path):
-    async with running_daemon(short_dir, idle_seconds=20) as daemon:
+async def test_the_end_of_a_session_is_announced_and_a_person_can_keep_it(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with running_daemon(short_dir, idle_seconds=3600, session_seconds=0) as daemon:
         await daemon.start(prompt="hello")
         limits = daemon.limits
-        limits.change({"idle_seconds": 2})
+        # Announced soon, with time enough to keep it.
+        monkeypatch.setattr(time_limits, "_lead", lambda limit: limit - 0.1)
+        limits.change({"idle_seconds": 1800})
         announced = await daemon.until(EndScheduled)
         assert announced.reason == "idle_limit"
         limits.change({"idle_seconds": 0})

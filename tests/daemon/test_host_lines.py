@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.daemon.running_daemon import ANA, running_daemon
+from tests.parts import Part
 from tests.waiting import PATIENCE
 
 from bascule.link.frames import (
@@ -42,49 +43,57 @@ class Heard(list[AnyFrame]):
 
 
 @pytest.mark.row("R20", "R16")
-async def test_each_hub_is_answered_on_its_own_line_and_all_hear_the_news(short_dir: Path) -> None:
+async def test_each_hub_is_answered_on_its_own_line_and_all_hear_the_news(
+    short_dir: Path, part: Part
+) -> None:
     async with running_daemon(short_dir) as made:
         one, two = Heard(), Heard()
         first, second = made.host.attach(one.append), made.host.attach(two.append)
-        hellos = [heard.of(DaemonConnected)[0] for heard in (one, two)]
-        assert all(isinstance(hello, DaemonConnected) for hello in hellos)
-        assert hellos[0].boot == hellos[1].boot != ""  # type: ignore[union-attr]
-        assert hellos[0].attempt < hellos[1].attempt  # type: ignore[union-attr]
-        assert hellos[0].store == made.store.link_name  # type: ignore[union-attr]
+        with part("each hub is greeted"):
+            hellos = [heard.of(DaemonConnected)[0] for heard in (one, two)]
+            assert all(isinstance(hello, DaemonConnected) for hello in hellos)
+            assert hellos[0].boot == hellos[1].boot != ""  # type: ignore[union-attr]
+            assert hellos[0].attempt < hellos[1].attempt  # type: ignore[union-attr]
+            assert hellos[0].store == made.store.link_name  # type: ignore[union-attr]
         first.receive(WELCOME)
         await one.until(AgentsChanged)
         assert two.of(AgentsChanged) == []
 
         first.receive(Ask(1, CheckDirectory(path=str(made.work)), ANA))
         second.receive(Ask(1, CheckDirectory(path="/no/such"), ANA))
-        assert (await one.until(Reply)).refusal is None  # type: ignore[union-attr]
-        assert (await two.until(Reply)).refusal is not None  # type: ignore[union-attr]
+        with part("each is answered on its own line"):
+            assert (await one.until(Reply)).refusal is None  # type: ignore[union-attr]
+            assert (await two.until(Reply)).refusal is not None  # type: ignore[union-attr]
 
         second.receive(Ask(2, PauseDevice(paused=True), ANA))
         for heard in (one, two):
             states = [await heard.until(DeviceStateChanged, len(heard.of(DeviceStateChanged)) or 1)]
             assert states
         await two.until(Reply, 2)
-        assert one.of(DeviceStateChanged)[-1].state.paused  # type: ignore[union-attr]
-        assert two.of(DeviceStateChanged)[-1].state.paused  # type: ignore[union-attr]
-        assert len(one.of(Reply)) == 1
+        with part("both hear that the machine is paused"):
+            assert one.of(DeviceStateChanged)[-1].state.paused  # type: ignore[union-attr]
+            assert two.of(DeviceStateChanged)[-1].state.paused  # type: ignore[union-attr]
+            assert len(one.of(Reply)) == 1
 
-        second.receive(Ping(4, 7.0))
-        pong = await two.until(Pong)
-        assert (pong.n, pong.pinged) == (4, 7.0)  # type: ignore[union-attr]
-        first.receive(Resume({}))
-        first.receive(Resume({}))
-        assert first.unknown == {"Resume": 2}
+        with part("a ping is answered where it came from"):
+            second.receive(Ping(4, 7.0))
+            pong = await two.until(Pong)
+            assert (pong.n, pong.pinged) == (4, 7.0)  # type: ignore[union-attr]
+        with part("frames that nobody knows are counted"):
+            first.receive(Resume({}))
+            first.receive(Resume({}))
+            assert first.unknown == {"Resume": 2}
 
         second.closed()
         heard_before = len(two)
         first.receive(Ask(2, EndAll(), ANA))
         await one.until(Reply, 2)
         assert len(two) == heard_before
-        audit = b"".join(await made.store.audit_lines())
-        assert b"everything on here" in audit
-        assert audit.count(ANA.grant_id.encode()) >= 2
-        assert audit.count(ANA.address.encode()) >= 2
+        with part("the audit log says what was done, and by whom"):
+            audit = b"".join(await made.store.audit_lines())
+            assert b"everything on here" in audit
+            assert audit.count(ANA.grant_id.encode()) >= 2
+            assert audit.count(ANA.address.encode()) >= 2
 
 
 async def test_starts_and_ends_of_agents_change_the_number_that_run(short_dir: Path) -> None:

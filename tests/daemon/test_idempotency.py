@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bascule.daemon.idempotency import KEPT_SECONDS, MOST_KEPT, IdempotencyKeys, body_sha256, scoped
+from bascule.daemon.idempotency import KEPT_SECONDS, MAX_KEPT, IdempotencyKeys, body_sha256, scoped
 from bascule.link.git import StageFiles
 from bascule.link.machine import PauseDevice
 from bascule.model.codec import encode
@@ -165,10 +165,10 @@ async def test_an_answer_that_changes_with_time_is_not_kept():
 @pytest.mark.anyio
 async def test_only_so_many_answers_are_kept_and_the_oldest_goes_first():
     bench = Bench()
-    for n in range(MOST_KEPT + 1):
+    for n in range(MAX_KEPT + 1):
         await bench.do(prompt(key=str(n)))
     assert await bench.do(prompt(key="1")) == reply(2)
-    assert await bench.do(prompt(key="0")) == reply(MOST_KEPT + 2)
+    assert await bench.do(prompt(key="0")) == reply(MAX_KEPT + 2)
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ from tests.daemon.running_daemon import RunningDaemon, running_daemon
 from tests.hub.running_hub import until
 from tests.waiting import PATIENCE
 
-from bascule.daemon.keep_awake import awake_command
+from bascule.daemon.sessions.keep_awake import awake_command
 from bascule.model.commands import Interrupt
 from bascule.model.events import TurnEnded
 from bascule.model.process_ids import pid_exists
@@ -32,7 +32,7 @@ exit 1
 # As the server would hold it, and then be killed.
 HOLDER = """
 import asyncio, sys
-from bascule.daemon.keep_awake import KeepAwake, awake_command
+from bascule.daemon.sessions.keep_awake import KeepAwake, awake_command
 async def main():
     awake = KeepAwake(awake_command(), lambda _: None)
     awake._turns.add("s1")

@@ -226,7 +226,7 @@ async def test_one_that_leaves_in_good_order_is_not_revived(short_dir: Path, wor
         if reason == "disconnected":
             await daemon.until(ReconnectScheduled)
         await daemon.over()
-        await daemon.host.sessions.put_away("s1")
+        await daemon.host.sessions.wait_released("s1")
         assert len(await daemon.events(ReconnectScheduled)) == (reason == "disconnected")
 
 

@@ -10,7 +10,7 @@ from tests.cages.caged import caged
 from tests.daemon.lying_hub import FORGED, LyingHub, audit, audit_counted, times
 from tests.daemon.running_daemon import RunningDaemon, running_daemon
 
-from bascule.daemon.trusted_browsers import BrowserBook
+from bascule.daemon.starts.trusted_browsers import BrowserBook
 from bascule.link.starts import BlockStarts, DecideStart, ListStarts
 from bascule.model.commands import AnswerPermission, EndSession, ResumeSession, SendPrompt, StartSession
 from bascule.model.events import PermissionRequested, SessionEnded, StartOptions, TurnEnded

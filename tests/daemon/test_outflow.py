@@ -14,8 +14,8 @@ from tests.store.logs import append_all, step, text
 from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
-from bascule.daemon import outflow as module
-from bascule.daemon.outflow import LIVE_PRIORITY, REPLAY_PRIORITY, STEP, Outflow
+from bascule.daemon.hub_lines import outflow as module
+from bascule.daemon.hub_lines.outflow import LIVE_PRIORITY, REPLAY_PRIORITY, STEP, Outflow
 from bascule.link.frames import (
     Ack,
     Fetch,
@@ -442,12 +442,8 @@ async def test_a_hub_restored_from_an_older_copy_gets_everything_again(
     shutil.copytree(tmp_path / "hub", tmp_path / "older")
     hub = await open_store("hub")
     joined = await Joined(home, hub).connect()
-    acked = asyncio.Event()
-    joined.down.before_each = acked.set
     await append_all(home, ended(text()), "s2")
-    await joined.level(["s2"])
-    acked.clear()
-    await acked.wait()
+    await joined.acknowledged("s2", 3)
     await joined.cut()
     await hub.close()
     shutil.rmtree(tmp_path / "hub")

@@ -10,13 +10,13 @@ from tests.daemon.lying_hub import FORGED, LyingHub, audit, audit_counted, times
 from tests.daemon.running_daemon import running_daemon
 from tests.waiting import PATIENCE
 
-from bascule.daemon.host_line import LONGEST_WORD
+from bascule.daemon.hub_lines.host_line import LONGEST_WORD
 from bascule.daemon.repeated_audit import LONGEST_DETAIL, RepeatedAudit
 from bascule.link.machine import PauseDevice
 from bascule.link.starts import WithdrawStart
 from bascule.model.commands import Actor, SetPermissionMode, StartSession
 from bascule.model.errors import LimitReached, StartRefused, StorageFailed
-from bascule.policy.repeats import MOST_DIFFERENT
+from bascule.policy.repeats import MAX_DIFFERENT
 from bascule.store.base import AuditRecord
 
 pytestmark = pytest.mark.anyio
@@ -62,7 +62,7 @@ async def test_a_hub_that_says_something_else_each_time_gets_no_more_rows(gates:
         await refused(gate, by=by, session_id=f"s{number}", cwd=f"/srv/{number}", prompt="x" * 5000)
     await gate.repeated.close()
     # Each is a start by a new browser from a new address, which is said, too: both kinds share the bound.
-    assert len(gate.audit.records) == MOST_DIFFERENT + 1
+    assert len(gate.audit.records) == MAX_DIFFERENT + 1
     last = gate.audit.records[-1]
     assert (last.action, last.actor) == ("refused", "this machine")
     assert "from elsewhere within 1 s" in last.detail
@@ -149,9 +149,9 @@ async def test_a_lying_hub_in_a_loop_costs_a_bounded_number_of_short_rows_in_a_s
                 (PauseDevice(paused=False), FORGED),
             ):
                 await hub.ask(command, by)
-        assert len(await audit(daemon)) - before == MOST_DIFFERENT
+        assert len(await audit(daemon)) - before == MAX_DIFFERENT
         rows = (await audit_counted(daemon))[before:]
-        assert len(rows) <= 2 * MOST_DIFFERENT + 1
+        assert len(rows) <= 2 * MAX_DIFFERENT + 1
         modes = [one["detail"] for one in rows if "SetPermissionMode" in one["detail"]]
         assert [times(one) for one in modes] == [1, 99]
         assert sum(times(one["detail"]) for one in rows if one["action"] == "mode") == 200

@@ -1,6 +1,6 @@
 """Whose window decides a terminal's size, by each policy."""
 
-from bascule.daemon.size_policy import SIZE_POLICIES, LastTypistSize, SmallestClientSize
+from bascule.daemon.terminals.size_policy import SIZE_POLICIES, LastTypistSize, SmallestClientSize
 
 WINDOWS = {"ana": (120, 40), "ben": (90, 50), "cleo": (100, 20)}
 

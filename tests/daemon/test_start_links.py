@@ -6,7 +6,7 @@ import pytest
 from tests.daemon.gates import MIRA, MakeGate
 from tests.hub.running_hub import until
 
-from bascule.daemon.start_notices import send_outside
+from bascule.daemon.starts.start_notices import send_outside
 from bascule.link.starts import (
     AnswerStartLink,
     DecideStart,

@@ -12,7 +12,7 @@ from tests.daemon.gates import Gate
 from tests.hub.running_hub import until
 from tests.hub.scripted_device import START
 
-from bascule.daemon.start_notices import send_outside
+from bascule.daemon.starts.start_notices import send_outside
 from bascule.model.settings import StartsSettings
 
 pytestmark = pytest.mark.anyio

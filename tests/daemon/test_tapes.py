@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bascule.daemon.arbiter import Arbiters
-from bascule.daemon.tape_archive import ArchivedTape
-from bascule.daemon.tapes import EndedTape, LiveTape
+from bascule.daemon.terminals.arbiter import Arbiters
+from bascule.daemon.terminals.tape_archive import ArchivedTape
+from bascule.daemon.terminals.tapes import EndedTape, LiveTape
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, SessionOver, StorageFull
 from bascule.model.settings import TerminalSettings

@@ -15,6 +15,7 @@ import bascule.link.comparisons as c
 import bascule.link.files as f
 import bascule.link.found as fo
 import bascule.link.git as g
+import bascule.link.listening as li
 import bascule.link.machine as m
 import bascule.link.prompts as p
 import bascule.link.rules as r
@@ -35,7 +36,16 @@ COMMANDS: frozenset[type[Command[Any]]] = frozenset(typing.get_args(DeviceComman
 
 # A new command belongs into one of these three sets.
 READS = {
-    *(f.ListFolders, f.ListFiles, f.FindFiles, f.ReadFile, f.ReadChanges, g.PlanPullRequest, ReadTape),
+    *(
+        f.ListFolders,
+        f.ListFiles,
+        f.FindFiles,
+        f.ReadFile,
+        f.ReadChanges,
+        g.PlanPullRequest,
+        ReadTape,
+        li.FindListeners,
+    ),
     *(m.ListAgents, m.ListConversations, m.CheckDirectory, m.ListTrusted, m.ReadSettings),
     *(r.ListRules, r.TryRule, r.TryRequest, r.ProposeRules, p.ReadPromptFiles, u.ListUnlogged),
     *(c.ListComparisons, c.ReadComparison, c.ReadContestant),

@@ -36,6 +36,7 @@ def main() -> int:
     pid, master = pty.fork()
     if pid == 0:
         os.execv(words[0], words)
+    unanswered = b""
     with open(told["screen"], "ab", buffering=0) as screen:
         while True:
             try:
@@ -45,7 +46,9 @@ def main() -> int:
             if not shown:
                 break
             screen.write(shown)
-            if told.get("types") and told["types"][0].encode() in shown:
+            unanswered += shown  # the words may come in two pieces
+            if told.get("types") and told["types"][0].encode() in unanswered:
+                unanswered = b""
                 os.write(master, told["types"][1].encode())
     os.waitpid(pid, 0)
     return 0

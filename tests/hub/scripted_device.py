@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 from tests.hub.found_items import found_item
@@ -50,6 +51,7 @@ from bascule.link.found import (
     TakenFeedback,
 )
 from bascule.link.frames import AnyFrame, Ask, DaemonConnected, Reply
+from bascule.link.listening import FindListeners, Listening
 from bascule.link.machine import (
     AgentInfo,
     CheckDirectory,
@@ -165,6 +167,7 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     RemoveTrees: lambda _: TreesRemoved([], COMPARISON),
     EndAll: lambda _: {"ended": 2},
     PauseDevice: lambda _: {},
+    FindListeners: lambda _: Listening(running=True, listeners=()),
     ReadSettings: lambda _: MachineSettings(
         limits={"sessions": 5, "of_a_newer_version": 1},
         terminal={},
@@ -271,11 +274,16 @@ class ScriptedDevice:
         await append(self._store, command.session_id, answered)
 
 
-_writing = asyncio.Lock()  # a test and its device may both write: what one has read must hold until it wrote
+_locks: WeakKeyDictionary[SqliteStore, asyncio.Lock] = WeakKeyDictionary()
+
+
+def writing(store: SqliteStore) -> asyncio.Lock:
+    """A test and its device may both write: what one has read must hold until it wrote."""
+    return _locks.setdefault(store, asyncio.Lock())
 
 
 async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None:
-    async with _writing:
+    async with writing(store):
         record = await store.session(session_id)
         first = (record.seq if record else 0) + 1
         await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))

@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE
 
 from bascule.hub import inflow as module
 from bascule.hub.inflow import Inflow
-from bascule.link.frames import Ack, Resume, SessionDiverged, SessionForgotten, SessionHead, SessionOutput
+from bascule.link.frames import Ack, Resume, SessionDiverged, SessionForgotten, SessionOutput
 from bascule.model.errors import DeviceOffline, StorageFull
 from bascule.model.events import AnyEvent
 from bascule.store import writer
@@ -242,19 +242,6 @@ async def test_a_device_may_begin_a_log_again_once_in_a_connection(hub: SqliteSt
     await line.until(lambda: line.closed)
     await hub.barrier()
     assert len(await hub.sessions(archived=True)) == 1
-    await line.inflow.stop()
-
-
-async def test_a_session_is_current_once_its_head_is_here(hub: SqliteStore) -> None:
-    line = Line(hub)
-    line.inflow.receive(SessionHead("s1", 2))
-    assert not line.inflow.is_current("s1")
-    line.send("s1", 1, BEGUN)
-    await line.inflow.waits_for("s1", 1)
-    assert not line.inflow.is_current("s1")
-    line.send("s1", 2, text())
-    await line.inflow.waits_for("s1", 2)
-    assert line.inflow.is_current("s1")
     await line.inflow.stop()
 
 

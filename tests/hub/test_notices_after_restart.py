@@ -68,9 +68,10 @@ async def test_a_request_that_quiet_hours_held_back_is_told_once_after_a_restart
         await until(lambda: (hub.services.notifier.decider.next_due() or 0) > hub.services.steady())
         assert far.requests.empty()
         hub.services.notifier.book.set_options(QuietHours(), 10)
-    async with started(tmp_path):
+    async with started(tmp_path) as hub:
         assert {(await told(far))["requestId"] for _ in range(2)} == {"r1", "g1"}
         assert (await told(far))["url"].endswith("/inbox")  # the third within ten seconds
+        await until(lambda: hub.services.notifier.health("hook")[1] == 0)
     async with started(tmp_path) as hub:
         await append(hub.store, "s1", PermissionAnswered("r1", "deny", "Mira"))
         assert (await told(far))["title"] == "Denied by Mira"
@@ -97,6 +98,7 @@ async def test_what_was_told_before_a_restart_is_not_told_again_and_is_replaced_
             "settled",
             "Allowed by Mira",
         )
+        await until(lambda: hub.services.notifier.health("hook")[1] == 0)
         # Decided while nobody listened: the next hub says so
         await hub.services.notifier.close()
         await append(hub.store, "s1", GuardAnswered("g1", "go_on", "Mira"))

@@ -8,7 +8,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, ask, running_hub
 from tests.hub.steady import Steady
 
-from bascule.hub.door.pairings import LIFETIME, MOST_PER_ADDRESS
+from bascule.hub.door.pairings import LIFETIME, MAX_PER_ADDRESS
 from bascule.link.frames import AnyFrame, DaemonConnected
 from bascule.link.machine import ListAgents
 from bascule.model.commands import Actor
@@ -30,7 +30,7 @@ async def hub(tmp_path: Path, steady: Steady) -> AsyncIterator[RunningHub]:
         yield made
 
 
-@pytest.mark.row("R1")
+@pytest.mark.row("R1", "S38")
 async def test_a_machine_joins_once_the_owner_has_seen_its_code(hub: RunningHub) -> None:
     async with hub.client() as machine, hub.client(hub.tokens["owner"]) as owner:
         asked = (await machine.post("/api/pairings", json=ATTIC)).json()
@@ -110,9 +110,11 @@ async def test_joining_again_replaces_the_machines_grant(hub: RunningHub) -> Non
         assert [one["device"] for one in grants if one["device"]] == ["d-attic"]
 
 
+@pytest.mark.row("S38")
 async def test_a_request_to_join_ends_after_ten_minutes(hub: RunningHub, steady: Steady) -> None:
     async with hub.client() as machine, hub.client(hub.tokens["owner"]) as owner:
         asked = (await machine.post("/api/pairings", json=ATTIC)).json()
+        assert LIFETIME <= 600
         steady.now += LIFETIME + 1
         assert (await owner.get("/api/pairings")).json()["pairings"] == []
         gone = await machine.post("/api/pairings/poll", json={"secret": asked["secret"]})
@@ -122,14 +124,15 @@ async def test_a_request_to_join_ends_after_ten_minutes(hub: RunningHub, steady:
 async def test_strangers_cannot_fill_the_list_of_machines_that_wait(hub: RunningHub) -> None:
     async with hub.client() as machine, hub.client(hub.tokens["owner"]) as owner:
         codes: list[int] = []
-        for n in range(MOST_PER_ADDRESS + 5):
+        for n in range(MAX_PER_ADDRESS + 5):
             one = await machine.post("/api/pairings", json={**ATTIC, "device": f"d-{n}"})
             codes.append(one.status_code)
-        assert codes[:MOST_PER_ADDRESS] == [200] * MOST_PER_ADDRESS
-        assert set(codes[MOST_PER_ADDRESS:]) == {429}
-        assert len((await owner.get("/api/pairings")).json()["pairings"]) == MOST_PER_ADDRESS
+        assert codes[:MAX_PER_ADDRESS] == [200] * MAX_PER_ADDRESS
+        assert set(codes[MAX_PER_ADDRESS:]) == {429}
+        assert len((await owner.get("/api/pairings")).json()["pairings"]) == MAX_PER_ADDRESS
 
 
+@pytest.mark.row("S38")
 async def test_only_the_owner_lets_machines_in(hub: RunningHub) -> None:
     async with hub.client(hub.tokens["operator"]) as operator:
         assert (await operator.get("/api/pairings")).status_code == 403

@@ -13,8 +13,8 @@ from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 
-from bascule.daemon.arbiter import Arbiter
-from bascule.daemon.size_policy import SmallestClientSize
+from bascule.daemon.terminals.arbiter import Arbiter
+from bascule.daemon.terminals.size_policy import SmallestClientSize
 from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
 from bascule.model.commands import Actor
 from bascule.model.errors import LineTooLong

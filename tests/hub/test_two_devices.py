@@ -14,6 +14,7 @@ from tests.waiting import PATIENCE
 from bascule.hub import orders
 from bascule.link.found import ShowResumeCommand
 from bascule.link.frames import AgentsChanged, DeviceState, DeviceStateChanged
+from bascule.link.listening import FindListeners
 from bascule.link.machine import AgentInfo, EndAll, PauseDevice, ReadSettings
 from bascule.link.rules import ListRules
 from bascule.model.commands import RenameSession, StartSession
@@ -242,3 +243,17 @@ async def test_found_sessions_of_one_machine_are_those_of_that_one(
         away = await http.get("/api/found-sessions", params={"device": "device-2"})
     assert away.status_code == 503
     assert away.json()["error"]["lastHeard"]
+
+
+@pytest.mark.row("S11")
+async def test_what_an_agent_listens_on_is_asked_of_its_machine_and_one_that_is_away_is_named(
+    hub: RunningHub, attic: ScriptedDevice
+) -> None:
+    await session_on(hub, "there", "device-2")
+    async with hub.client(hub.tokens["viewer"]) as http:
+        await http.get("/api/sessions/there/listeners")
+        assert (kinds(attic), hub.device.commands) == ([FindListeners], [])
+        attic.line.closed()
+        away = await http.get("/api/sessions/there/listeners")
+    assert away.status_code == 503
+    assert "attic" in away.json()["error"]["message"]

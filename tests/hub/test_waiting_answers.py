@@ -110,6 +110,14 @@ async def audit(hub: RunningHub) -> list[dict[str, Any]]:
     return [one["record"] for one in lines if one["record"].get("request_id") == "r1"]
 
 
+async def audited(hub: RunningHub, words: str) -> list[dict[str, Any]]:
+    """What was written of the request, once the last of it has these words: they are said before that."""
+    async with asyncio.timeout(PATIENCE):
+        while words not in (found := await audit(hub))[-1]["detail"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return found
+
+
 async def test_a_deny_waits_and_arrives_once_when_the_machine_is_back(
     both: tuple[RunningHub, ScriptedDevice],
 ) -> None:
@@ -133,7 +141,7 @@ async def test_a_deny_waits_and_arrives_once_when_the_machine_is_back(
     assert (command.decision, command.message, command.input_sha256) == ("deny", "not now", SHA)
     by = attic.asks[-1].by
     assert (by.name, by.grant_id, by.given_at) == ("owner", hub.grant["owner"].id, waiting["at"])
-    first, last = await audit(hub)
+    first, last = await audited(hub, "applied: attic heard it at")
     assert first["detail"] == "waits for attic"
     assert last["detail"].startswith(f"given at {waiting['at']}, applied: attic heard it at ")
     assert {(one["actor"], one["decision"], one["input_sha256"]) for one in (first, last)} == {
@@ -391,9 +399,7 @@ async def test_what_the_machine_refuses_is_the_outcome(both: tuple[RunningHub, S
     assert outcome["outcome"] == (
         "attic did not take it: This request is no longer open (interrupted); nothing was run."
     )
-    async with asyncio.timeout(PATIENCE):  # it is said before it is on the disk
-        while "refused: attic did not take it" not in (await audit(hub))[-1]["detail"]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await audited(hub, "refused: attic did not take it")
 
 
 async def test_the_answer_to_a_question_waits_too(both: tuple[RunningHub, ScriptedDevice]) -> None:

@@ -161,7 +161,7 @@ async def test_changes_join_the_sessions_own_edits_with_gits(hub: RunningHub) ->
 # Sharing
 
 
-@pytest.mark.row("R12")
+@pytest.mark.row("R12", "S61")
 async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(hub: RunningHub) -> None:
     await talk(hub, "words")
     await hub.session("s2")
@@ -193,7 +193,7 @@ async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(hub: Runn
     assert hub.device.commands == []
 
 
-@pytest.mark.row("R12")
+@pytest.mark.row("R12", "S61")
 async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(hub: RunningHub) -> None:
     await talk(hub, "words")
     await hub.session("s2")

@@ -163,12 +163,12 @@ async def test_sigterm_ends_the_sessions_and_removes_the_socket(world, alive):
 
 
 async def test_a_keeper_with_nothing_to_keep_ends_by_itself(world):
-    process = await world.start("--idle", "2")
+    process = await world.start("--idle", "5")  # enough for a client to come, however busy the machine is
     client = await world.client()
     await client.spawn("a", "import sys; sys.stdin.read()")
     await client.keeper.aclose()
     with pytest.raises(subprocess.TimeoutExpired):
-        await asyncio.to_thread(process.wait, 3)
+        await asyncio.to_thread(process.wait, 6)
     client = await world.client()
     await client.keeper.end("a")
     await client.exit_of("a")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import signal
 import termios
 import time
 import tty
@@ -90,8 +91,13 @@ async def test_a_line_typed_piece_by_piece_is_counted_as_one(client):
     for number in range(40):
         await client.keeper.write("t", f"k{number}", line_of(100))
     # The end of the same paste comes right behind, and must not send a half line off.
-    last, end = client.keeper.write("t", "k40", line_of(100)), client.keeper.write("t", "k41", b"\n")
-    for one in await asyncio.gather(last, end, return_exceptions=True):
+    keeper = (await client.keeper.hello()).pid
+    os.kill(keeper, signal.SIGSTOP)  # until both are there: later, the end would be a line of its own
+    writes = [client.keeper.write("t", "k40", line_of(100)), client.keeper.write("t", "k41", b"\n")]
+    both = [asyncio.create_task(one) for one in writes]
+    await asyncio.sleep(0)
+    os.kill(keeper, signal.SIGCONT)
+    for one in await asyncio.gather(*both, return_exceptions=True):
         assert isinstance(one, KeeperError)
         assert "4,100 with what is typed already, so the rest was held back" in one.message
     await a_pause()

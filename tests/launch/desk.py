@@ -1,18 +1,17 @@
 """A desk for tests of launches: a home with a scripted terminal and a scripted agent, and no real screen."""
 
 import asyncio
-import contextlib
 import hashlib
 import json
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.live import FAKES
+from tests.liveness import end_all_at_home
 from tests.waiting import PATIENCE
 
 from bascule.agents.catalogue import Catalogue
@@ -102,11 +101,7 @@ class Desk:
 
     def close(self) -> None:
         """End every terminal and agent that was started here: those with the desk's folder as their home."""
-        for one in Path("/proc").iterdir():
-            if one.name.isdigit() and int(one.name) != os.getpid():
-                with contextlib.suppress(OSError):
-                    if f"HOME={self.home}\0".encode() in (one / "environ").read_bytes():
-                        os.kill(int(one.name), signal.SIGKILL)
+        end_all_at_home(self.home)
 
     async def note(self, key: str, count: int = 1) -> dict[str, Any]:
         """The agent's note with this key; the `count`th."""

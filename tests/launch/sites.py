@@ -143,6 +143,7 @@ class Neighbourhood:
             site.headers.clear()
         context = await self.browser.new_context(ignore_https_errors=True, reduced_motion="reduce")
         try:
+            context.set_default_timeout(PATIENCE_MS)  # for the windows as well, which pages open
             await context.add_init_script(f"({RECORD})()")
             yield context
         finally:

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.launch.desk import Desk, digest
+from tests.launch.ports import unused_ports
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 
@@ -136,18 +137,17 @@ async def test_the_doctor_names_the_terminal_and_the_rule(desk: Desk) -> None:
 
 @pytest.mark.row("L1", "L3")
 async def test_beside_the_server_pages_are_not_trusted_until_they_are_listed(desk: Desk) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port, own = unused_ports(2)
     folder = desk.folder / "s"
     folder.mkdir()
     env = {**environment(desk), "BASCULE_LAUNCH_ENABLED": "true", "CLAUDE_BRIDGE_PORT": str(port)}
     for name in ("HOME", "BASCULE_DATA_DIR", "BASCULE_CONFIG_DIR", "BASCULE_ROOTS"):
         del env[name]
     server = LiveServer(folder, env={**env, "HOME": str(desk.home)})
+    server.first_port = "0"
     async with server:
         # A server on any free port has no second listener.
-        async with httpx.AsyncClient(trust_env=False) as page:
+        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as page:
             with pytest.raises(httpx.ConnectError):
                 await page.get(f"http://127.0.0.1:{port}/health")
         answer = await server.post("/launch", prompt="by a grant", workingDirectory=str(server.work))
@@ -158,10 +158,11 @@ async def test_beside_the_server_pages_are_not_trusted_until_they_are_listed(des
         assert outcome.json() == answer.json()
         wrong = await server.post("/launch", prompt="")
         assert (wrong.status_code, wrong.json()["error"]) == (400, "prompt_required")
-        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as stranger:
+        async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, trust_env=False) as stranger:
             nobody = await stranger.post("/launch", json={"prompt": "x"}, headers={"origin": server.url})
             assert nobody.status_code == 401
         await server.stop()
+        server.front.url = f"http://127.0.0.1:{own}"  # whoever asks for any port may have its last one now
         with socket.socket() as taken:  # it starts all the same, and says what can be done
             taken.bind(("127.0.0.1", port))
             taken.listen()
@@ -169,7 +170,9 @@ async def test_beside_the_server_pages_are_not_trusted_until_they_are_listed(des
             assert f"Port {port} is already in use." in server.stderr()
             await server.stop()
         await server.start()
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as page:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False
+        ) as page:
             assert (await page.get("/health")).json() == {"status": "ok", "version": "1.0"}
             refused = await page.post("/launch", json={"prompt": "x"}, headers={"origin": PAGE})
             assert (refused.status_code, refused.json()["error"]) == (403, "origin_forbidden")

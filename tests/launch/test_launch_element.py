@@ -1,20 +1,18 @@
 """`<bascule-launch>` in a real Chromium: on pages of this machine, of the internet and without https."""
 
 import asyncio
-import contextlib
 import json
 import signal
 
 import pytest
 from playwright.async_api import Page, Route, expect
 from tests.launch.desk import Desk, digest
+from tests.launch.ports import nobody_there
 from tests.launch.sites import OpenStreet
 from tests.launch.test_launch_commands import bridge
 from tests.waiting import PATIENCE, PATIENCE_MS
 from tests.web.axe import serious_on
 from tests.web.chrome import needs_chromium
-
-from bascule.hub.launch.bridge_server import bind_bridge
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 MIB = 1024 * 1024
@@ -58,7 +56,12 @@ async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk, 
         await page.evaluate(
             "() => { const { shadowRoot } = document.querySelector('bascule-launch');"
             "const button = shadowRoot.querySelector('button');"
-            "button.click(); setTimeout(() => button.click(), 40); }"
+            # The answer comes after the second click, however long the page is held up before it.
+            "const { fetch } = window; const again = new Promise((resolve) => setTimeout(resolve, 40))"
+            ".then(() => button.click());"
+            "window.fetch = async (asked) => {"
+            "const answer = await fetch(asked); await again; return answer; };"
+            "button.click(); }"
         )
         await toast_is(page, "Opened in xterm")
         await page.wait_for_function("window.states.at(-1) === 'ready'")
@@ -133,12 +136,13 @@ async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole
 async def test_a_terminal_that_opens_no_window_is_told_truthfully_in_the_page(
     desk: Desk, street: OpenStreet
 ) -> None:
-    async with street(window_seconds=1) as here:
+    # Long enough for the terminal to end before it is given up.
+    async with street(window_seconds=10) as here:
         page = await here.open(here.near)
         for does, told in (
             ("exits", "xterm ended with code 3."),
-            ("shows nothing", "xterm has ended without an error, but showed no window within 1 s."),
-            ("hangs", "xterm showed no window within 1 s."),
+            ("shows nothing", "xterm has ended without an error, but showed no window within 10 s."),
+            ("hangs", "xterm showed no window within 10 s."),
         ):
             desk.terminal(does)
             async with page.expect_response(f"{here.bridge}/launch") as answering:
@@ -157,10 +161,8 @@ async def test_a_terminal_that_opens_no_window_is_told_truthfully_in_the_page(
 async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(
     desk: Desk, street: OpenStreet
 ) -> None:
-    with contextlib.closing(bind_bridge(0)) as closed:
-        port = closed.getsockname()[1]
-    async with street() as here:
-        here.bridge = f"http://127.0.0.1:{port}"
+    async with street() as here, nobody_there() as nobody:
+        here.bridge = nobody
         page = await here.open(here.near)
         await state_is(page, "offline")
         await title_is(page, "Bridge offline - click for instructions")
@@ -226,12 +228,11 @@ async def test_a_window_that_the_browser_refuses_is_not_blamed_on_the_bridge(
 
 @pytest.mark.row("L8")
 async def test_a_window_in_which_nobody_answers_is_told_as_offline(desk: Desk, street: OpenStreet) -> None:
-    with contextlib.closing(bind_bridge(0)) as closed:
-        port = closed.getsockname()[1]
-    async with street() as here:
-        await here.context.clock.install()
-        here.bridge = f"http://127.0.0.1:{port}"
+    async with street() as here, nobody_there() as nobody:
+        await here.context.clock.install(time="2026-01-01T08:00:00Z")
+        here.bridge = nobody
         page = await here.open(here.plain)
+        await here.context.clock.pause_at("2026-01-01T10:00:00Z")
         async with page.expect_popup():
             await page.locator(BUTTON).click()
         await state_is(page, "launching")
@@ -263,12 +264,10 @@ async def test_a_page_that_may_not_reach_the_bridge_says_so_and_uses_the_window(
 async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(
     desk: Desk, street: OpenStreet
 ) -> None:
-    async with street() as here:
+    async with street() as here, nobody_there() as nobody:
         await here.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = await here.open(here.near)
         await title_is(page, "Launch in Claude CLI")
-        with contextlib.closing(bind_bridge(0)) as closed:
-            alive, nobody = here.bridge, f"http://127.0.0.1:{closed.getsockname()[1]}"
         # It was there, and is gone in the middle of a click.
         await page.evaluate(
             "(bridge) => { Object.defineProperty(document.querySelector('bascule-launch'), 'bridge',"
@@ -289,7 +288,7 @@ async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(
         await expect(dialog).to_have_count(0)
         assert desk.terminals() == []
         await page.locator(BUTTON).click()
-        await page.evaluate("(bridge) => { window.bridge = bridge; }", alive)
+        await page.evaluate("(bridge) => { window.bridge = bridge; }", here.bridge)
         await dialog.get_by_role("button", name="Try again").click()
         await toast_is(page, "Opened in xterm")
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.async_api import Page, expect
 from tests.launch.desk import Desk, digest
+from tests.launch.ports import unused_ports
 from tests.launch.sites import OpenStreet, Street
 from tests.launch.test_repos import clone
 from tests.live import LiveServer
@@ -18,7 +19,6 @@ from tests.waiting import PATIENCE, PATIENCE_MS
 from tests.web.axe import serious_on
 from tests.web.chrome import needs_chromium
 
-from bascule.hub.launch.bridge_server import bind_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
 from bascule.launch.offers import PromptOffers
@@ -176,7 +176,7 @@ async def test_a_page_whose_policy_cuts_the_window_off_hands_over_in_the_address
         await expect(window.locator("#prompt")).to_have_text("naïve 🎉")
         await expect(window.locator("#from")).to_have_text("a page that the browser does not name")
         await expect(window.locator("#trust")).to_be_hidden()
-        assert window.url == f"{here.bridge}/window"
+        await expect(window).to_have_url(f"{here.bridge}/window")
         await window.locator("#launch").click()
         assert (await desk.note("sha256"))["sha256"] == digest("naïve 🎉")
 
@@ -276,8 +276,7 @@ async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_
 
 def server_with_bridge(desk: Desk) -> tuple[LiveServer, str]:
     """A server, yet to be started, and the address of the bridge beside it."""
-    with contextlib.closing(bind_bridge(0)) as one, contextlib.closing(bind_bridge(0)) as two:
-        ports = [one.getsockname()[1], two.getsockname()[1]]
+    ports = unused_ports(2)
     env = {**desk.environ, "BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_PORT": str(ports[1])}
     (desk.folder / "s").mkdir()
     server = LiveServer(desk.folder / "s", env=env)

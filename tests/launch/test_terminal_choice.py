@@ -8,7 +8,7 @@ import pytest
 
 from bascule.launch import macos
 from bascule.launch.choosing import choose, find_program
-from bascule.launch.desktop import session_environment
+from bascule.launch.desktop_session import session_environment
 from bascule.launch.errors import LaunchError
 from bascule.launch.terminals import KNOWN, terminal_argv, terminal_name
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bascule.link.liveness import ClockOffset, Liveness, Look
+from bascule.link.liveness import DOUBT_SECONDS, ClockOffset, Liveness, Look
 
 
 def looks(liveness: Liveness, now: float, until: float) -> list[tuple[float, Look]]:
@@ -44,6 +44,7 @@ def test_a_line_that_is_never_silent_is_never_pinged():
         assert liveness.look(now).ping is None
 
 
+@pytest.mark.row("REL-26")
 def test_a_look_that_comes_late_grants_one_more_round():
     liveness = Liveness(0)
     assert liveness.look(0).again == 10
@@ -69,6 +70,42 @@ def test_a_look_that_is_a_little_late_is_not_forgiven():
     for now in (0, 10, 15, 20):
         liveness.look(now)
     assert liveness.look(39).state == "dead"
+
+
+@pytest.mark.parametrize("early", [15, 20, 30])
+def test_a_look_that_comes_a_moment_early_does_not_make_the_next_one_late(early: float):
+    liveness = Liveness(0)
+    for now in (0, 10, 15, 20, 30):
+        if now == early:
+            assert liveness.look(now - 0.0004).again == now
+            now += 0.001
+        look = liveness.look(now)
+    assert look.state == "dead"
+
+
+def test_after_a_change_of_the_network_silence_is_judged_soon():
+    liveness = Liveness(0)
+    liveness.look(0)
+    assert liveness.doubt(3) == 1
+    assert looks(liveness, 3, 9)[-1] == (3 + DOUBT_SECONDS, Look("dead", None, 18))
+    liveness.heard(3.1)  # an answer, and all is as before
+    assert liveness.look(3.1) == Look("alive", None, 13.1)
+    assert liveness.look(13.1).ping == 2
+
+
+def test_changes_that_go_on_do_not_put_the_end_of_a_silence_off():
+    liveness = Liveness(0)
+    liveness.look(0)
+    assert [liveness.doubt(now) for now in (1, 2, 3, 4, 5)] == [1, 2, 3, 4, 5]
+    assert liveness.look(1 + DOUBT_SECONDS).state == "dead"
+
+
+def test_who_woke_up_asks_and_has_the_time_for_an_answer_only_once():
+    liveness = Liveness(0)
+    liveness.look(0)
+    liveness.doubt(3600)
+    assert liveness.look(3600 + DOUBT_SECONDS - 0.1) == Look("stale", None, 3600 + DOUBT_SECONDS)
+    assert liveness.look(3600 + 4 * DOUBT_SECONDS).state == "dead"
 
 
 def test_the_offset_of_a_clock_is_halfway_between_ping_and_pong():

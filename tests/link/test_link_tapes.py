@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from bascule.daemon.arbiter import Arbiter
-from bascule.daemon.size_policy import SmallestClientSize
-from bascule.daemon.tape_streams import TAPE_FRAMES, TapeStreams
+from bascule.daemon.terminals.arbiter import Arbiter
+from bascule.daemon.terminals.size_policy import SmallestClientSize
+from bascule.daemon.terminals.tape_streams import TAPE_FRAMES, TapeStreams
 from bascule.hub.terminal.link_tapes import LinkTape, LinkTapes
 from bascule.hub.terminal.mirror import CREDIT, FROM_TAPE, MIRROR
 from bascule.link.frames import AnyFrame

@@ -9,7 +9,7 @@ from tests.link.conversation import ANA
 
 from bascule.link.frames import DaemonConnected, Ping, Pong, SessionOutput, Welcome
 from bascule.link.line import Line
-from bascule.link.pace import LEAST_WINDOW, MOST_WINDOW, NUMBERS, Pace
+from bascule.link.pace import LEAST_WINDOW, MAX_WINDOW, NUMBERS, Pace
 from bascule.link.priorities import Priority
 from bascule.link.tape_frames import TapePiece, TapeTyped
 from bascule.link.wire import encode
@@ -203,7 +203,7 @@ def test_a_window_has_bounds() -> None:
     net = Network(1e12, 0.0)
     net.copy(60)
     net.run(1)
-    assert net.window == MOST_WINDOW
+    assert net.window == MAX_WINDOW
     slow = Network(1_000, 0.5)
     slow.copy(1)
     slow.run(120)

@@ -4,19 +4,20 @@ import asyncio
 import contextlib
 import json
 import re
-import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import httpx
 from tests.live import LIMITS
 from tests.machines.machines import Hub, Machine
 from tests.machines.relay import Relay, relay
 from tests.notify.push_service import Receiver, receiver
+from tests.ports import kept_port, number
 from tests.store.postgres_server import Server
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from bascule.hub.nodes.envelope import opened
@@ -24,10 +25,8 @@ from bascule.link.frames import Reply
 from bascule.link.line import Line
 from bascule.model.events import PermissionRequested
 
-BUS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE application_name = 'bascule bus' AND datname = current_database()
-"""
+BUS = "FROM pg_stat_activity WHERE application_name = 'bascule bus' AND datname = current_database()"
+ATTACHED = "SELECT url FROM bascule.attachments JOIN bascule.nodes USING (node)"
 
 
 class Cluster(NamedTuple):
@@ -41,24 +40,49 @@ class Cluster(NamedTuple):
     postgres: Server
     proxy_port: int  # nodes let themselves be called by a proxy there
 
+    async def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        (found,) = await asyncio.to_thread(self.postgres.run, statement, url=self.store)
+        return found
+
+    @property
+    def running(self) -> list[Hub]:
+        return [one for one in self.nodes if one.process is not None and one.process.returncode is None]
+
+    async def attached_to(self, machine: Machine) -> str:
+        """The address of the node that holds a machine's connection, as the database has it."""
+        ((url,),) = await self.rows(f"{ATTACHED} WHERE device = '{machine.device}'")
+        return str(url)
+
+    async def end_listening(self) -> None:
+        """End the connection by which a node is notified: that of each one that runs, and no other."""
+        async with asyncio.timeout(PATIENCE):
+            while len(await self.rows(f"SELECT pid {BUS}")) != len(self.running):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert await self.rows(f"SELECT pg_terminate_backend(pid) {BUS}") == [(True,)] * len(self.running)
+
     async def moved(self, machine: int, node: Hub) -> None:
         """Cut a machine's connection; its balancer leads to this node now. Wait until every node knows."""
         device = (self.laptop, self.desk)[machine].device
-        before = (await node.devices())[device]["epoch"]
+        before = await self.epoch(device)
         self.lines[machine].target = node.url
         self.lines[machine].cut()
         self.lines[machine].mend()
-        await self._is_newer(device, before)
+        await self.is_newer(device, before)
 
     async def joined_anew(self, machine: int, node: Hub) -> None:
         """A machine is at this node by a connection of an uplink that was never cut before."""
         joins = (self.laptop, self.desk)[machine]
-        before = (await node.devices())[joins.device]["epoch"]
+        before = await self.epoch(joins.device)
         self.lines[machine].target = node.url
         await joins.join(node, self.lines[machine].url)
-        await self._is_newer(joins.device, before)
+        await self.is_newer(joins.device, before)
 
-    async def _is_newer(self, device: str, epoch: int) -> None:
+    async def epoch(self, device: str) -> int:
+        """Of a machine's newest connection that any node knows: others may hear of it a moment later."""
+        return max([(await one.devices())[device]["epoch"] for one in self.running])
+
+    async def is_newer(self, device: str, epoch: int) -> None:
+        """Wait until every node that runs knows a newer connection of a machine."""
         async with asyncio.timeout(PATIENCE):
             for one in self.nodes:
                 while one.process is not None and one.process.returncode is None:
@@ -71,6 +95,7 @@ class Cluster(NamedTuple):
         for node in nodes or self.nodes:
             await node.until_device("d-laptop", online=True)
             await node.until_device("d-desk", online=True)
+            await hears_others(node)
 
 
 @contextlib.asynccontextmanager
@@ -78,7 +103,7 @@ async def running_cluster(folder: Path, postgres: Server) -> AsyncIterator[Clust
     store = await asyncio.to_thread(postgres.new_database)
     async with contextlib.AsyncExitStack() as closing:
         lines = [await closing.enter_async_context(relay()) for _ in range(2)]
-        port = free_port()
+        port = number(closing.enter_context(kept_port()))
         hosts = ", ".join(f'"{host}"' for host in (*(line.host for line in lines), f"127.0.0.1:{port}"))
         origins = f'allowed_origins = ["https://127.0.0.1:{port}"]'
         nodes: list[Hub] = []
@@ -95,6 +120,7 @@ async def running_cluster(folder: Path, postgres: Server) -> AsyncIterator[Clust
             (folder / name).mkdir(mode=0o700)
             machine = Machine(folder / name, f"d-{name}", env={"SHELL": "/bin/sh"})
             machine.add_agent("asks", "asks_many.py", "1", str(folder / name / "asked"))
+            machine.add_agent("counts", "counts.py", str(folder / name / "counted"))
             machine.add_agent("asks-60", "asks_many.py", "60", str(folder / name / "asked_60"))
             await machine.join(nodes[0], line.url)
             machines.append(await closing.enter_async_context(machine))
@@ -103,17 +129,20 @@ async def running_cluster(folder: Path, postgres: Server) -> AsyncIterator[Clust
         yield made
 
 
+async def hears_others(node: Hub) -> None:
+    """Wait until a node has its connection between nodes again, by which it reads grants of other nodes."""
+    unknown = {"authorization": "Bearer nobody's"}
+    async with asyncio.timeout(PATIENCE):
+        while (answer := await node.http.get("/api/sessions", headers=unknown)).status_code == 507:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert answer.status_code in (401, 429), answer.text
+
+
 async def start(node: Hub, machine: Machine, prompt: str, agent: str = "demo") -> str:
     body = {"agent": agent, "cwd": str(machine.work), "prompt": prompt, "device": machine.device}
     made = await node.http.post("/api/sessions", json=body)
     assert made.status_code == 200, made.text
     return made.json()["id"]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 class Followed(Protocol):
@@ -146,7 +175,7 @@ class Watcher:
                         assert row.seq == self.last + 1
                         self.last = row.seq
                         self._moved.set()
-            except (ConnectionClosed, OSError, InvalidStatus) as error:
+            except (ConnectionClosed, OSError, InvalidHandshake, httpx.TransportError) as error:
                 self._why = repr(error)
             await asyncio.sleep(0.02)
 
@@ -210,8 +239,7 @@ async def hears(page_socket: ClientConnection, **wanted: Any) -> dict[str, Any]:
 async def shows_channel(node: Hub, channel: str) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
-            shown = (await node.http.get("/api/notifications")).json()["channels"]
-            if any(one["id"] == channel for one in shown):
+            if any(one["id"] == channel for one in await _channels(node)):
                 return
             await asyncio.sleep(0.02)
 
@@ -248,6 +276,44 @@ async def until_left_to_another(session: str, nodes: list[Hub], times: int) -> N
     async with asyncio.timeout(PATIENCE):
         while sum(bool(words.search((one.data / "server.log").read_text())) for one in nodes) < times:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
+
+
+def request_gone(message: dict[str, Any]) -> bool:
+    return message["type"] == "requests:changed" and message["gone"]
+
+
+def guard_gone(message: dict[str, Any]) -> bool:
+    return message["type"] == "session:changed" and message["session"].get("guard") is None
+
+
+@contextlib.asynccontextmanager
+async def handled_by_all(
+    nodes: list[Hub], session: str, gone: Callable[[dict[str, Any]], bool]
+) -> AsyncIterator[None]:
+    """Within, the session's request is settled. Wait until each node knows it, and has no notice to send.
+
+    A node tells its pages and its channels of it in one step: the page that heard it shows that this is past.
+    """
+    async with contextlib.AsyncExitStack() as closing:
+        pages = [await closing.enter_async_context(page(one, one.token, session)) for one in nodes]
+        for one in pages:
+            await hears(one, type="session:events")
+        yield
+        async with asyncio.timeout(PATIENCE):
+            for one in pages:
+                while not _is_of(session, gone, json.loads(await one.recv())):
+                    pass
+            for node in nodes:
+                while any([one["waiting"] for one in await _channels(node)]):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+
+
+def _is_of(session: str, wanted: Callable[[dict[str, Any]], bool], message: dict[str, Any]) -> bool:
+    return message.get("sessionId") == session and wanted(message)
+
+
+async def _channels(node: Hub) -> list[dict[str, Any]]:
+    return (await node.http.get("/api/notifications")).json()["channels"]
 
 
 async def until_open(node: Hub, count: int) -> None:

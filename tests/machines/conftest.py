@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.live import LIMITS
+from tests.machines.cluster import Cluster, running_cluster
 from tests.machines.far_apart import Rig
 from tests.machines.machines import Hub, Machine
 from tests.machines.networks import network
@@ -84,3 +85,21 @@ async def rig(short_dir: Path) -> AsyncIterator[Rig]:
         made = Rig(short_dir, net, closing)
         await made.begin()
         yield made
+
+
+@pytest.fixture(scope="module")
+async def running_nodes(module_dir: Path, postgres: Server) -> AsyncIterator[Cluster]:
+    async with running_cluster(module_dir, postgres) as made:
+        yield made
+
+
+@pytest.fixture
+async def cluster(running_nodes: Cluster) -> Cluster:
+    for node in running_nodes.nodes:
+        assert node.process is not None
+        if node.process.returncode is not None:
+            await node.start()
+    nodes, lines = running_nodes.nodes, running_nodes.lines
+    lines[0].target, lines[1].target = nodes[1].url, nodes[0].url
+    await running_nodes.online()
+    return running_nodes

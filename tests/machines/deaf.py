@@ -59,10 +59,10 @@ class Pair(NamedTuple):
 
     async def attach(self, node: Hub) -> int:
         """The laptop connects to this node anew, as if it had never been cut off; its epoch there."""
-        before = (await self.hearing.devices())["d-laptop"]["epoch"]
+        known = [(await node.devices())["d-laptop"]["epoch"] for node in (self.hearing, self.deaf)]
         self.line.target = node.url
         await self.laptop.join(self.hearing, self.line.url)
-        epoch = await self.newer(before)
+        epoch = await self.newer(max(known))
         async with asyncio.timeout(PATIENCE):
             while sum(not one.is_half_open for one in self.line.passages) > 1:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

@@ -34,7 +34,8 @@ class Rig:
 
     async def machine(self, name: str) -> tuple[Machine, Place]:
         at, door, folder = await self._prepared(name, "127.0.0.1")
-        made = Machine(folder, "d-laptop", config=f'allowed_hosts = ["{door}"]\n{LIMITS}', under=at.enter)
+        config = f'insecure_hub = true\nallowed_hosts = ["{door}"]\n{LIMITS}'
+        made = Machine(folder, "d-laptop", config=config, under=at.enter)
         made.env["DOOR"] = door
         made.env["SHELL"] = "/bin/sh"
         made.add_agent("noise", "noise.py", str(NOISE))

@@ -1,7 +1,9 @@
 """A hub and machines that have joined it: real processes, each with a state folder of its own."""
 
 import asyncio
+import contextlib
 import hashlib
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,24 @@ class Hub(LiveServer):
                 if status is not None and all(status[name] == value for name, value in wanted.items()):
                     return status
                 await asyncio.sleep(0.02)
+
+    async def until_here(self, *sessions: str) -> None:
+        """Wait until the hub knows what a machine began: its first row comes a moment after the answer."""
+        missing = set(sessions)
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                for one in list(missing):
+                    if (await self.http.get(f"/api/sessions/{one}/events?limit=1")).status_code != 404:
+                        missing.remove(one)
+                if not missing:
+                    return
+                await asyncio.sleep(0.02)
+
+    async def follow_bytes(self, session: str, after: int = 0) -> AsyncGenerator[bytes]:
+        await self.until_here(session)
+        async with contextlib.aclosing(super().follow_bytes(session, after)) as rows:
+            async for row in rows:
+                yield row
 
 
 class Machine(LiveServer):

@@ -56,6 +56,7 @@ class Relay:
         self.host = ""
         self.dice: random.Random | None = None  # cuts each connection somewhere in the middle of a message
         self.cuts = 0
+        self._cut_by_dice = asyncio.Event()
         self.bytes_per_second = 0  # each way; 0 is as fast as it goes
         self.passed = 0  # bytes, both ways
         self.arrived: list[float] = []  # when each connection reached the hub
@@ -78,6 +79,12 @@ class Relay:
             passage.near.transport.abort()
             if passage.far is not None:
                 passage.far.transport.abort()
+
+    async def until_cut(self) -> None:
+        """Until the dice have cut another connection."""
+        self._cut_by_dice.clear()
+        async with asyncio.timeout(PATIENCE):
+            await self._cut_by_dice.wait()
 
     def blackhole(self) -> None:
         """Nothing passes either way, and nobody hears of it, until `mend`. What is sent meanwhile waits."""
@@ -154,8 +161,9 @@ class Relay:
             self.passed += len(data)
             passed += len(data)
             if most is not None and passed > most and self.dice is not None:
-                self.cuts += 1
                 await pass_on(data[: self.dice.randrange(len(data))])
+                self.cuts += 1
+                self._cut_by_dice.set()
                 return
             await pass_on(data)
 

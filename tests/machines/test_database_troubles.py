@@ -109,7 +109,7 @@ async def test_the_page_says_what_is_wrong_agents_go_on_and_nothing_is_lost(
             assert typed.status_code in (200, 503, 507), typed.text
         with within(1.0):
             await watcher.beyond(watcher.last)
-        await watcher.beyond((await laptop.log(session, watcher.last))[-1].seq)
+        await watcher.beyond(await grown(laptop, session, watcher.last))
         assert watcher.connected == 1  # the page stayed open
         assert [one["storageProblem"] for one in (await hub.devices()).values()] == [None]
         queued = [row.event for row in await hub.log(session) if isinstance(row.event, PromptQueued)]

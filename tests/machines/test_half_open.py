@@ -36,7 +36,7 @@ async def seconds_until(look: Callable[[], Coroutine[Any, Any, bool]]) -> float:
     return time.monotonic() - began
 
 
-@pytest.mark.row("R3", "REL-26")
+@pytest.mark.row("R3", "REL-10")
 @pytest.mark.timeout(600)
 async def test_both_sides_notice_a_dead_network_in_time_and_go_on_when_it_is_back(rig: Rig) -> None:
     hub, laptop = rig.hub, rig.laptop

@@ -14,7 +14,7 @@ from tests.machines.relay import Relay
 from tests.machines.scale import FULL, scaled
 from tests.waiting import PATIENCE, stretched
 
-from bascule.daemon.uplink import HubAddress, Send, Uplink
+from bascule.daemon.hub_lines.uplink import HubAddress, Send, Uplink
 from bascule.link.frames import AnyFrame, DaemonConnected, Ping, Pong
 from bascule.link.uplink import UplinkStatus
 

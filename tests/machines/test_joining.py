@@ -106,7 +106,7 @@ async def test_a_machine_that_is_not_let_in_is_told_who_said_no(hub: Hub, attic:
     assert "Not running." in (await attic.run("status"))[1]
 
 
-@pytest.mark.row("R1")
+@pytest.mark.row("R1", "S38")
 async def test_a_revoked_machine_says_so_and_how_to_join_again(hub: Hub, attic: Joiner) -> None:
     await attic.join(hub, allow=True)
     grants = (await hub.http.get("/api/grants")).json()["grants"]
@@ -119,6 +119,7 @@ async def test_a_revoked_machine_says_so_and_how_to_join_again(hub: Hub, attic: 
     assert f"bascule daemon join {hub.url}" in said
 
 
+@pytest.mark.row("S38")
 async def test_an_address_where_nothing_listens_or_that_is_not_safe_is_named(attic: Joiner) -> None:
     code, said = await attic.run("join", "http://127.0.0.1:9")
     assert (code, "No hub answers at http://127.0.0.1:9" in said) == (3, True), said

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from tests.machines.machines import Hub, Machine
 from tests.machines.test_joined_machine import start
+from tests.parts import Part
 from tests.waiting import PATIENCE
 
 from bascule.model.events import PermissionRequested, TurnEnded
@@ -79,7 +80,7 @@ async def bascule(server: Hub | Machine, *words: str) -> tuple[int, str]:
 
 @pytest.mark.row("R16")
 async def test_who_answered_at_the_hub_is_in_the_machines_audit_log_and_in_its_copy(
-    hub: Hub, laptop: Machine
+    hub: Hub, laptop: Machine, part: Part
 ) -> None:
     made = (await hub.post("/api/grants", name="ana", role="owner")).json()
     session = await start(hub, laptop, "run")
@@ -95,27 +96,32 @@ async def test_who_answered_at_the_hub_is_in_the_machines_audit_log_and_in_its_c
     await hub.wait_for(session, TurnEnded)
     copied = [one["entry"]["record"] for one in await equal_chains(hub, laptop)]
     allowed = next(one for one in copied if one.get("decision") == "allow" and one["action"] == "permission")
-    assert allowed["actor"] == "ana"
-    assert allowed["grant_id"] == made["grant"]["id"]
-    assert allowed["address"] == "127.0.0.1"
-    assert allowed["user_agent"] == "ana's browser"
-    assert allowed["request_id"] == request.request_id
+    with part("the record says who it was, and from where"):
+        assert allowed["actor"] == "ana"
+        assert allowed["grant_id"] == made["grant"]["id"]
+        assert allowed["address"] == "127.0.0.1"
+        assert allowed["user_agent"] == "ana's browser"
+        assert allowed["request_id"] == request.request_id
     assert (await verdict(hub, **COPY))["ok"]
-    # The hub's own log is another one: it has the grant, not what was done on the machine.
-    own = [one["entry"]["record"]["action"] for one in await lines(hub)]
-    assert "grant" in own
-    assert "permission" not in own
-    copies = (await verdict(hub))["copies"]
-    assert [(one["device"], one["chain"], one["count"]) for one in copies] == [("d-laptop", 1, len(copied))]
-    assert (await hub.http.get("/api/audit", params={"device": "d-nobody"})).status_code == 404
-    code, said = await bascule(hub, "audit", "list", "--device", "d-laptop")
-    assert code == 0
-    assert "ana" in said
-    name = (await hub.devices())["d-laptop"]["name"]
-    code, said = await bascule(hub, "audit", "export", "--device", name)
-    assert (code, len(said.splitlines())) == (0, len(copied))
-    code, said = await bascule(hub, "audit", "verify", "--device", "d-laptop")
-    assert (code, said.split()[0]) == (0, "ok:")
+    with part("the hub's own log has the grant, not what was done on the machine"):
+        own = [one["entry"]["record"]["action"] for one in await lines(hub)]
+        assert "grant" in own
+        assert "permission" not in own
+    with part("the copy is counted, and an unknown machine has none"):
+        copies = (await verdict(hub))["copies"]
+        assert [(one["device"], one["chain"], one["count"]) for one in copies] == [
+            ("d-laptop", 1, len(copied))
+        ]
+        assert (await hub.http.get("/api/audit", params={"device": "d-nobody"})).status_code == 404
+    with part("the copy is listed, exported and verified by commands"):
+        code, said = await bascule(hub, "audit", "list", "--device", "d-laptop")
+        assert code == 0
+        assert "ana" in said
+        name = (await hub.devices())["d-laptop"]["name"]
+        code, said = await bascule(hub, "audit", "export", "--device", name)
+        assert (code, len(said.splitlines())) == (0, len(copied))
+        code, said = await bascule(hub, "audit", "verify", "--device", "d-laptop")
+        assert (code, said.split()[0]) == (0, "ok:")
 
 
 @pytest.mark.row("R16")

@@ -55,10 +55,16 @@ async def newest_answer(hub: Hub, state: str) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def audit_of(server: Any, request: str) -> list[dict[str, Any]]:
-    lines = (await server.http.get("/api/audit", params={"limit": 1000})).json()["records"]
-    records = [one["entry"]["record"] for one in lines]
-    return [one for one in records if one.get("request_id") == request]
+async def audit_of(server: Any, request: str, count: int) -> list[dict[str, Any]]:
+    """What was written of a request, once it is so much: an answer is called applied before that."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            lines = (await server.http.get("/api/audit", params={"limit": 1000})).json()["records"]
+            records = [one["entry"]["record"] for one in lines]
+            found = [one for one in records if one.get("request_id") == request]
+            if len(found) >= count:
+                return found
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.row("R11")
@@ -93,7 +99,7 @@ async def test_a_deny_given_while_the_machine_is_dead_reaches_the_agent_once_whe
     (fact,) = [one for one in rows if isinstance(one, PermissionAnswered)]
     assert (fact.decision, fact.by) == ("deny", "owner")
     await equal_logs(hub, laptop, session)
-    at_hub, at_machine = await audit_of(hub, asked.request_id), await audit_of(laptop, asked.request_id)
+    at_hub, at_machine = await audit_of(hub, asked.request_id, 2), await audit_of(laptop, asked.request_id, 1)
     assert [f"given at {given_at}" in one["detail"] for one in at_hub] == [False, True]
     assert [one["detail"].partition(";")[0] for one in at_machine] == [f"given at {given_at}"]
 

@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.machines.machines import Hub
+from tests.machines.cluster import start
+from tests.machines.machines import Hub, Machine, equal_logs
 from tests.store.postgres_server import Server
 from tests.waiting import PATIENCE
+
+from bascule.model.events import TurnEnded
 
 pytestmark = [
     pytest.mark.anyio,
@@ -80,4 +83,43 @@ async def test_nodes_reach_each_other_by_https_once_they_know_each_others_certif
     await b.start()
     async with asyncio.timeout(PATIENCE):
         while await listed(b) != [made["code"]]:  # noqa: ASYNC110 - it is asked of the other node each time
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.row("X11")
+async def test_a_machine_at_one_node_is_driven_through_another_by_https(
+    nodes: list[Hub], short_dir: Path
+) -> None:
+    a, b = nodes
+    both = short_dir / "nodes.pem"
+    both.write_text("".join((short_dir / name / "cert.pem").read_text() for name in "ab"))
+    for node in nodes:
+        await node.stop()
+        node.env["BASCULE_NODE_CA"] = str(both)
+        await node.start()
+    folder = short_dir / "l"
+    folder.mkdir(mode=0o700)
+    laptop = Machine(folder, "d-laptop", env={"SHELL": "/bin/sh", "SSL_CERT_FILE": str(both)})
+    await laptop.join(a)
+    async with laptop:
+        for node in nodes:
+            await node.until_device("d-laptop", online=True)
+        listed = await b.http.get("/api/directories", params={"path": str(laptop.work), "device": "d-laptop"})
+        assert listed.json()["path"] == str(laptop.work)
+        session = await start(b, laptop, "count 3")
+        await ended(b, session, 1)
+        await b.send(session, "count 2")
+        await ended(b, session, 2)
+        for node in nodes:
+            await equal_logs(node, laptop, session)
+
+
+async def ended(node: Hub, session: str, turns: int) -> int:
+    """Wait until so many turns of a session have ended, as this node has it; the number of its last row."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = await node.http.get(f"/api/sessions/{session}/events", params={"limit": 1})
+            rows = await node.log(session) if found.status_code == 200 else []
+            if sum(isinstance(row.event, TurnEnded) for row in rows) >= turns:
+                return rows[-1].seq
             await asyncio.sleep(0.02)

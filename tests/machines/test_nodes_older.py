@@ -16,16 +16,20 @@ from bascule.model.events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 
-ADDED = "src/bascule/store/postgres/migrations/0005_words.sql"
+MIGRATIONS = "src/bascule/store/postgres/migrations"
+# Nodes that know the database only as it was before one of these. The last is just older than today's.
+FROM = 5
+ADDED = sorted(path.name for path in (older.ROOT / MIGRATIONS).glob("[0-9]*.sql"))[FROM - 1 :]
+ONLY_FULL = pytest.mark.skipif(not FULL, reason="with `make machines`: older versions of the program")
 
 
 @pytest.mark.row("X11")
-@pytest.mark.skipif(not FULL, reason="with `make machines`: starts two versions of the program")
+@pytest.mark.parametrize("added", [*(pytest.param(one, marks=ONLY_FULL) for one in ADDED[:-1]), ADDED[-1]])
 async def test_an_older_node_goes_on_beside_a_newer_one_and_is_refused_once_it_starts_again(
-    short_dir: Path, postgres: Server
+    short_dir: Path, postgres: Server, added: str
 ) -> None:
-    if (name := older.before(ADDED)) is None:
-        pytest.skip(f"the history of this checkout does not show who added {ADDED}")
+    if (name := older.before(f"{MIGRATIONS}/{added}")) is None:
+        pytest.skip(f"the history of this checkout does not show who added {added}")
     env = await asyncio.to_thread(older.unpacked, short_dir / "older", name)
     store = {"BASCULE_STORE": await asyncio.to_thread(postgres.new_database)}
     for one in "abl":

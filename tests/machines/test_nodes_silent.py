@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.machines.cluster import Watcher, grown, start
+from tests.machines.cluster import Watcher, grown, hears_others, start
 from tests.machines.deaf import BUS, Pair, running_pair, until_heard
 from tests.machines.machines import Hub, equal_logs
 from tests.machines.relay import Passage
@@ -49,6 +49,7 @@ async def guest_of(pair: Pair, name: str) -> AsyncIterator[Guest]:
     made = (await pair.hearing.post("/api/grants", name=name, role="viewer")).json()
     headers = {"authorization": f"Bearer {made['token']}"}
     url = f"{pair.deaf.url.replace('http', 'ws', 1)}/ws"
+    await hears_others(pair.deaf)  # a grant that it does not know it reads by that
     async with connect(url, additional_headers=headers, proxy=None) as socket:
         yield Guest(socket, made["grant"]["id"])
 

@@ -48,7 +48,7 @@ def sent(trace: list[Call], kind: str) -> list[tuple[dict[str, Any], Call]]:
     return found
 
 
-@pytest.mark.row("REL-13")
+@pytest.mark.row("REL-02")
 async def test_rows_are_synced_before_they_are_sent_and_acknowledged_after_they_are_synced(
     hub: Hub, laptop: Machine, tmp_path: Path
 ) -> None:

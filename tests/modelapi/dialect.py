@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 from tests.modelapi.request import Tool
-from tests.modelapi.script import MCP, Call
+from tests.modelapi.script import MCP, WITHIN_SANDBOX, Call
 
 NAMES = {
     "Bash": ("exec_command", "shell_command", "shell", "run_shell_command", "bash"),
     "Write": ("write_file", "write", "create", "exec_command", "shell_command", "shell"),
     "Read": ("read_file", "read", "view", "exec_command", "shell_command", "shell"),
     "WebFetch": ("web_fetch", "webfetch", "fetch"),
+    "WebSearch": ("google_web_search", "web_search", "websearch"),
     "Task": ("Agent", "agent", "task", "invoke_agent", "multi_agent_v1.spawn_agent"),
 }
 ALIASES = {
@@ -26,10 +27,10 @@ ALIASES = {
 GENERAL = {"task": "general", "invoke_agent": "generalist"}
 # Agents that tell the model of a tool only when it searches for it take a call to it all the same.
 UNTOLD = {
-    "ToolSearch": {"WebFetch": "WebFetch"},
+    "ToolSearch": {"WebFetch": "WebFetch", "WebSearch": "WebSearch"},
     "tool_search": {"WebFetch": "web_fetch"},
 }
-# An agent in a sandbox asks only when the model wants to leave it.
+# An agent in a sandbox asks only when the model wants to leave it; a call that is to stay in it says so.
 ESCALATION = {"sandbox_permissions": "require_escalated", "with_escalated_permissions": True}
 SHELLS = ("exec_command", "shell_command", "shell")
 BLANKS: dict[str, object] = {"string": "scripted", "boolean": False, "number": 1, "integer": 1, "array": []}
@@ -53,8 +54,11 @@ def fit(call: Call, tools: list[Tool]) -> Call | None:
         if untold is not None:
             return Call(untold, call.arguments)
         return None if call.tool in NAMES else call
+    if offered[name].hosted:
+        return Call(name, call.arguments, hosted=True)
     if name in SHELLS and call.tool != "Bash":
-        call = Call("Bash", {"command": _by_shell(call), "description": call.tool})
+        stays = WITHIN_SANDBOX if call.tool == "Read" else {}
+        call = Call("Bash", {"command": _by_shell(call), "description": call.tool, **stays})
     return Call(name, _arguments(call.arguments, offered[name]))
 
 
@@ -89,7 +93,7 @@ def _arguments(given: dict[str, object], tool: Tool) -> dict[str, object]:
             usual = GENERAL.get(tool.name, fitted[name])
             fitted[name] = fitted[name] if isinstance(kinds, list) and fitted[name] in kinds else usual
     for name, value in ESCALATION.items():
-        if name in known:
+        if name in known and name not in given:
             fitted[name] = value
             fitted["justification"] = f"May I run this? {given.get('description', '')}"
     for name in cast("list[str]", schema.get("required", [])):

@@ -26,6 +26,9 @@ def read(body: dict[str, Any], model: str, *, stream: bool) -> MessagesRequest:
         for group in body.get("tools") or []
         for one in group.get("functionDeclarations") or []
     ]
+    tools += [
+        Tool("googleSearch", type="web_search") for one in body.get("tools") or [] if "googleSearch" in one
+    ]
     return MessagesRequest(messages, model, system, tools, stream=stream)
 
 

@@ -42,6 +42,8 @@ def _tools(offered: list[dict[str, Any]], within: str = "") -> Iterator[Tool]:
         name = f"{within}{one.get('name', '')}"
         if one.get("type") == "function":
             yield Tool(name, one.get("parameters") or {})
+        elif str(one.get("type")).startswith("web_search"):
+            yield Tool("web_search", type="web_search")
         elif one.get("type") == "namespace":
             yield from _tools(one.get("tools") or [], f"{name}.")
 
@@ -82,7 +84,9 @@ def _item(index: int, block: Any) -> Iterator[Timed]:
     yield _event("response.output_item.added", output_index=index, item=item)
     place: Json = {"item_id": item["id"], "output_index": index}
     said = ""
-    if isinstance(block, Call):
+    if isinstance(block, Call) and block.hosted:
+        yield _event("response.web_search_call.completed", **place)
+    elif isinstance(block, Call):
         arguments = json.dumps(block.arguments)
         yield _event("response.function_call_arguments.delta", **place, delta=arguments)
         item = {**item, "arguments": arguments, "status": "completed"}
@@ -113,6 +117,14 @@ def _item(index: int, block: Any) -> Iterator[Timed]:
 
 
 def _begun(block: Any) -> Json:
+    if isinstance(block, Call) and block.hosted:
+        action = {"type": "search", "query": block.arguments.get("query", "")}
+        return {
+            "type": "web_search_call",
+            "id": f"ws_{uuid4().hex[:12]}",
+            "status": "completed",
+            "action": action,
+        }
     if isinstance(block, Call):
         within, _, name = block.tool.rpartition(".")
         names: Json = {"call_id": f"call_{uuid4().hex[:12]}", "name": name, "arguments": ""}

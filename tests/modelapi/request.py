@@ -55,6 +55,12 @@ class Tool(Struct):
 
     name: str = ""
     input_schema: dict[str, object] = field(default_factory=dict[str, object])
+    type: str = ""
+
+    @property
+    def hosted(self) -> bool:
+        """Whether the model's own server does it: the agent is told, and can ask nobody before."""
+        return self.type.startswith("web_search")
 
 
 class MessagesRequest(Struct):
@@ -86,6 +92,17 @@ class MessagesRequest(Struct):
                     return _strip_reminders(_text_of(block))
         return None
 
+    def tool_results(self) -> list[str]:
+        """Return the texts of all tool results of the conversation."""
+        blocks = [block for message in self.messages for block in message.blocks()]
+        return [_text_of(block) for block in blocks if block.type == "tool_result"]
+
+    def has_picture_by_tool(self) -> bool:
+        """Return whether a tool gave the model a picture."""
+        blocks = [block for message in self.messages for block in message.blocks()]
+        results = [block.content for block in blocks if block.type == "tool_result"]
+        return any(one.type == "image" for inner in results if isinstance(inner, list) for one in inner)
+
     def takes_text_only(self) -> bool:
         """Return whether this is such an agent: nothing but text will do."""
         last = self.messages[-1].blocks() if self.messages else []
@@ -95,6 +112,10 @@ class MessagesRequest(Struct):
         """Return how many images came with the prompt."""
         found = self._last_prompt()
         return sum(block.type == "image" for block in self.messages[found[0]].blocks()) if found else 0
+
+    def searches(self) -> bool:
+        """Return whether the agent asks for nothing but a web search, by its vendor's server."""
+        return bool(self.tools) and all(tool.hosted for tool in self.tools)
 
     def offers(self, tool: str) -> bool:
         """Return whether the agent offered this tool."""

@@ -13,6 +13,11 @@ FIRST_DIRECTIVE = re.compile(r"(?:^|\s)(::[a-z]+)")
 # Inside `::task` the sub-agent's own script is written with `,,` so that the outer split leaves it whole.
 NESTED_SEPARATOR = " ,, "
 MCP = "mcp "
+# What a model says of a command that needs nothing but the sandbox it is run in.
+WITHIN_SANDBOX: dict[str, object] = {
+    "sandbox_permissions": "use_default",
+    "with_escalated_permissions": False,
+}
 CUT_TEXT = "This answer will be cut off here."
 
 
@@ -40,6 +45,7 @@ class Call(Struct, frozen=True):
 
     tool: str
     arguments: dict[str, object]
+    hosted: bool = False  # done by the model's own server
 
 
 class PlanFile(Struct, frozen=True):
@@ -122,6 +128,10 @@ def _bash(rest: str) -> Call:
     return Call("Bash", {"command": rest, "description": f"Run: {rest}"})
 
 
+def _sandboxed(rest: str) -> Call:
+    return Call("Bash", {"command": rest, "description": f"Run: {rest}", **WITHIN_SANDBOX})
+
+
 def _write(rest: str) -> Call:
     path, content = _fields(rest, 2)
     return Call("Write", {"file_path": path, "content": content})
@@ -177,6 +187,7 @@ BUILDERS: dict[str, Callable[[str], Directive]] = {
     "::think": lambda rest: Think(_unescape(rest)),
     "::slow": _slow,
     "::bash": _bash,
+    "::sandboxed": _sandboxed,
     "::write": _write,
     "::edit": _edit,
     "::read": lambda rest: Call("Read", {"file_path": rest}),
@@ -185,6 +196,7 @@ BUILDERS: dict[str, Callable[[str], Directive]] = {
     "::task": _task,
     "::tool": _tool,
     "::fetch": lambda rest: Call("WebFetch", {"url": rest, "prompt": f"Fetch {rest}"}),
+    "::websearch": lambda rest: Call("WebSearch", {"query": rest}),
     "::mcp": _mcp,
     "::wait": lambda _rest: Wait(),
     "::error": _error,

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from tests.modelapi import gemini, openai_chat, openai_responses, stream
 from tests.modelapi.reply import Reply, choose
 from tests.modelapi.request import MessagesRequest
-from tests.modelapi.script import Fail
+from tests.modelapi.script import Call, Fail
 from tests.modelapi.stream import Timed
 
 KEPT_REQUESTS = 200
@@ -50,6 +50,7 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self.requests: deque[MessagesRequest] = deque(maxlen=KEPT_REQUESTS)
+        self.searches: list[str] = []  # what was searched for by this server, as far as it shows
         self._failures: Counter[tuple[str, int]] = Counter()
         self.app = Starlette(
             routes=[
@@ -92,6 +93,7 @@ class ScriptedModel:
         reply = choose(request)
         if reply.failure is not None and self._still_fails(request, reply.failure):
             return _failure(reply.failure.status, f"Scripted error {reply.failure.status}")
+        self.searches += _searched(request, reply)
         tokens = size // BYTES_PER_TOKEN
         if request.stream:
             return _EventStream(reply, wire.events(reply, request.model, tokens))
@@ -136,6 +138,12 @@ class _EventStream(Response):
         # Returning without a last body makes the server drop the connection: that is the cut.
         if self._reply.cut is None or self._reply.cut.politely:
             await send({"type": "http.response.body", "body": b""})
+
+
+def _searched(request: MessagesRequest, reply: Reply) -> list[str]:
+    """A search is a request of its own to the vendor's server, or a part of what that server answers."""
+    by_itself = [str(one.arguments["query"]) for one in reply.blocks if isinstance(one, Call) and one.hosted]
+    return by_itself or ([request.prompt()] if request.searches() else [])
 
 
 async def _disconnect(receive: Receive) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.modelapi.server import ScriptedModel, serve
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +17,10 @@ Message = dict[str, Any]
 
 @pytest.fixture
 async def client() -> AsyncGenerator[httpx.AsyncClient]:
-    async with serve(ScriptedModel()) as url, httpx.AsyncClient(base_url=url, trust_env=False) as http:
+    async with (
+        serve(ScriptedModel()) as url,
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE, trust_env=False) as http,
+    ):
         yield http
 
 

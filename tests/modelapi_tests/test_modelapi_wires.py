@@ -7,8 +7,9 @@ import httpx
 import pytest
 from tests.modelapi.dialect import fit
 from tests.modelapi.request import Tool
-from tests.modelapi.script import Call
+from tests.modelapi.script import Call, parse
 from tests.modelapi.server import ScriptedModel, serve
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +21,10 @@ SHELL = {
 
 
 async def streamed(path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
-    async with serve(ScriptedModel()) as url, httpx.AsyncClient(base_url=url, trust_env=False) as http:
+    async with (
+        serve(ScriptedModel()) as url,
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE, trust_env=False) as http,
+    ):
         answer = await http.post(path, json=body)
     assert answer.status_code == 200, answer.text
     lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: ")]
@@ -98,3 +102,41 @@ def test_what_a_tool_requires_beside_is_filled_in() -> None:
     }
     fitted = fit(Call("Bash", {"command": "ls", "description": "List"}), [Tool("shell", schema)])
     assert fitted.arguments == {"command": ["bash", "-lc", "ls"], "mode": "sync"}
+
+
+def test_a_command_that_keeps_to_the_sandbox_does_not_ask_to_leave_it() -> None:
+    schema: dict[str, object] = {"properties": {"cmd": {}, "sandbox_permissions": {}, "justification": {}}}
+    ((call,),) = parse("::sandboxed ls")
+    assert isinstance(call, Call)
+    fitted = fit(call, [Tool("exec_command", schema)])
+    assert fitted is not None
+    assert fitted.arguments == {"cmd": "ls", "sandbox_permissions": "use_default"}
+    leaving = fit(Call("Bash", {"command": "ls"}), [Tool("exec_command", schema)])
+    assert leaving is not None
+    assert leaving.arguments["sandbox_permissions"] == "require_escalated"
+
+
+async def test_a_search_by_the_models_own_server_is_seen_whatever_the_api() -> None:
+    """Two agents ask for it with a request of its own; the third only offers it, and its model does it."""
+    model = ScriptedModel()
+    asked = [{"role": "user", "parts": [{"text": "herons"}]}]
+    question = {"role": "user", "content": "Perform a web search for the query: herons"}
+    hosted = {"type": "web_search_20250305", "name": "web_search"}
+    told = {"type": "message", "role": "user", "content": "::websearch herons ++ ::text Searched."}
+    offered = {"type": "web_search", "external_web_access": False}
+    function = {"type": "function", "name": "web_search", "parameters": {"properties": {"query": {}}}}
+    async with (
+        serve(model) as url,
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE, trust_env=False) as http,
+    ):
+        path = "/v1beta/models/gemini-2.5-pro:generateContent"
+        await http.post(path, json={"contents": asked, "tools": [{"googleSearch": {}}]})
+        await http.post("/v1/messages", json={"model": "m", "messages": [question], "tools": [hosted]})
+        assert model.searches == ["herons", "Perform a web search for the query: herons"]
+        body = {"model": "m", "input": [told], "tools": [function]}
+        answer = (await http.post("/v1/responses", json=body)).json()
+        assert answer["output"][0]["type"] == "function_call"
+        assert len(model.searches) == 2, "the agent was only asked to search"
+        answer = (await http.post("/v1/responses", json={**body, "tools": [offered]})).json()
+        assert answer["output"][0]["action"] == {"type": "search", "query": "herons"}
+        assert model.searches[2:] == ["herons"]

@@ -8,7 +8,7 @@ from bascule.model.events import GuardAsked
 from bascule.model.lifecycle import Phase
 from bascule.notify.due_notices import GRACE, TAKE_OVER, Decider
 from bascule.notify.notice import Notice
-from bascule.notify.notice_words import MANY_TAG, request_notice
+from bascule.notify.notice_words import MANY_TAG, guard_notice, request_notice
 from bascule.store.base import Committed
 
 GUARD = GuardAsked("g1", "session_cents", "$2.05 of $2.00 are spent for this session.", 205, 200)
@@ -29,7 +29,7 @@ def due(decider: Decider, *, looking: bool = False, quiet: bool = False) -> list
     """As the notifier asks, where no other node could have told it."""
     news = decider.news(looking=looking, quiet=quiet)
     ready = decider.ready(looking=looking, quiet=quiet)
-    return news + [notice for key in ready for notice in decider.told(key)]
+    return news + [notice for key in ready for notice in decider.claimed(key)]
 
 
 def told(decider: Decider, clock: Clock, seconds: float = GRACE) -> list[Notice]:
@@ -227,7 +227,7 @@ def test_a_request_that_is_answered_while_it_is_claimed_is_not_told(decider: Dec
     clock.at += GRACE
     (key,) = decider.ready(looking=False, quiet=False)
     decider.committed(commit(answered(asked())))
-    assert decider.told(key) == []
+    assert decider.claimed(key) == []
 
 
 @pytest.mark.row("X2")
@@ -294,3 +294,14 @@ def test_a_limit_that_was_reached_before_the_start_is_told_when_no_node_has_told
     assert told(decider, clock, 1000) == []
     decider.untold(commit(of=record("s2", guard=LOOP)), ("s2", "g2"))
     assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["g2"]
+
+
+def test_a_limit_that_a_node_which_is_gone_has_told_is_replaced_though_another_one_was_reached_since(
+    decider: Decider, clock: Clock
+) -> None:
+    decider.seed([], [("s1", LOOP.guard_id)])
+    notice = guard_notice(record(guard=GUARD), GUARD, "")
+    decider.restored(("s1", GUARD.guard_id), notice, notice.tag)
+    (settled,) = decider.committed(commit(of=record(guard=LOOP)))
+    assert (settled.tag, settled.settled) == (notice.tag, True)
+    assert told(decider, clock, 1000) == []

@@ -88,6 +88,12 @@ async def test_a_command_that_fails_says_why(argv: tuple[str, ...], words: str) 
         await run_command(argv, b"{}")
 
 
+async def test_a_command_that_ends_before_it_reads_says_why_as_well() -> None:
+    argv = ("/bin/sh", "-c", "echo no route >&2; exit 1")
+    ended = await asyncio.gather(*(run_command(argv, b"{}") for _ in range(20)), return_exceptions=True)
+    assert {str(error) for error in ended} == {"/bin/sh ended with code 1: no route"}
+
+
 async def test_a_command_that_hangs_is_ended() -> None:
     with pytest.raises(Failure, match="did not end within"):
         await run_command((sys.executable, "-c", "import time; time.sleep(600)"), b"{}", seconds=0.3)

@@ -1,6 +1,6 @@
 """The loop watch counts the same call with the same outcome, and nothing else."""
 
-from bascule.policy.loop_watch import MOST_KNOWN, LoopWatch
+from bascule.policy.loop_watch import MAX_KNOWN, LoopWatch
 
 
 def call(
@@ -32,6 +32,6 @@ def test_a_new_turn_counts_from_the_beginning():
 def test_what_is_remembered_is_bounded():
     watch = LoopWatch()
     call(watch, input=b"first")
-    for n in range(MOST_KNOWN):
+    for n in range(MAX_KNOWN):
         call(watch, input=b"%d" % n)
     assert call(watch, input=b"first") == 1

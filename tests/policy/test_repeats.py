@@ -1,6 +1,6 @@
 """Repeated events are counted instead of written: a bound on kinds, and periods that grow in a flood."""
 
-from bascule.policy.repeats import LONGEST, MOST_DIFFERENT, SHORTEST, Counted, Repeats
+from bascule.policy.repeats import LONGEST, MAX_DIFFERENT, SHORTEST, Counted, Repeats
 
 
 class Clock:
@@ -41,9 +41,9 @@ def test_what_was_counted_is_written_again_in_the_next_period() -> None:
 def test_beyond_so_many_kinds_the_rest_is_one_number() -> None:
     repeats, _ = made()
     written = [repeats.write(str(number)) for number in range(1000)]
-    assert written == [True] * MOST_DIFFERENT + [False] * (1000 - MOST_DIFFERENT)
+    assert written == [True] * MAX_DIFFERENT + [False] * (1000 - MAX_DIFFERENT)
     assert not repeats.write("0")  # known, so by its name
-    assert repeats.take() == Counted((("0", 1),), 1000 - MOST_DIFFERENT, 0.0)
+    assert repeats.take() == Counted((("0", 1),), 1000 - MAX_DIFFERENT, 0.0)
 
 
 def test_a_period_doubles_while_there_is_something_to_count_and_is_short_again_after_a_quiet_one() -> None:
@@ -80,4 +80,4 @@ def test_a_flood_of_a_day_costs_a_bounded_number_of_rows() -> None:
     counted = repeats.take()
     told += sum(times for _, times in counted.again) + counted.others
     assert told == seen == 864_000
-    assert rows < 31 * (2 * MOST_DIFFERENT + 1)
+    assert rows < 31 * (2 * MAX_DIFFERENT + 1)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from bascule.model.commands import ResumeSession, SentImage, StartSession
 from bascule.model.events import StartOptions
 from bascule.model.starts import StartSignature
-from bascule.policy.start_signing import key_id, mac_of, problem_of, signed_text, tidy_code
+from bascule.policy.start_signing import key_id, mac_of, problem_of, signed_text
 
 FIXTURE: Any = json.loads((Path(__file__).parents[1] / "fixtures" / "start_signatures.json").read_text())
 CODE: str = FIXTURE["code"]
@@ -105,9 +105,3 @@ def test_the_key_s_name_and_the_time_can_t_be_swapped() -> None:
     later = replace(start, signature=replace(start.signature, at=start.signature.at + 1))
     assert "is not of this start" in problem_of(CODE, "laptop", later, NOW, ())
     assert problem_of("1" * 26, "laptop", start, NOW, ()) != ""
-
-
-def test_a_code_is_read_as_people_type_it() -> None:
-    assert tidy_code("o123l-56789-abcde-fghjk-mnpqr-s") == "0123156789ABCDEFGHJKMNPQRS"
-    assert tidy_code("0123") == ""
-    assert tidy_code("U" * 26) == ""

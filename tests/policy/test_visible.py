@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bascule.policy.visible import has_hidden, tame, visible
+from bascule.policy.visible import has_hidden, sanitize, visible
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
 CASES: list[dict[str, Any]] = json.loads(FIXTURE.read_text())
@@ -37,6 +37,6 @@ def test_a_megabyte_is_shown_whole():
 
 
 def test_prose_keeps_its_emoji_but_loses_its_power_over_the_terminal():
-    assert tame("⚠\ufe0f 👩\u200d💻") == "⚠\ufe0f 👩\u200d💻"
-    assert tame("\x1b]0;title\x07\u202eabc\r") == "\\u{1b}]0;title\\u{7}\\u{202e}abc\\u{d}"
-    assert tame("a\n\tb") == "a\n\tb"
+    assert sanitize("⚠\ufe0f 👩\u200d💻") == "⚠\ufe0f 👩\u200d💻"
+    assert sanitize("\x1b]0;title\x07\u202eabc\r") == "\\u{1b}]0;title\\u{7}\\u{202e}abc\\u{d}"
+    assert sanitize("a\n\tb") == "a\n\tb"

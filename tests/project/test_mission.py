@@ -45,7 +45,7 @@ def rows_of(document: str) -> list[Row]:
 
 
 def marked_tests(folder: Path) -> Iterator[Marked]:
-    for path in sorted(folder.rglob("test_*.py")):
+    for path in sorted([*folder.rglob("test_*.py"), *folder.rglob("*conformance.py")]):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
                 yield Marked(node.name, tuple(markers_of(node)))

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.cli.program import Finished, bascule
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.remote.far_machine import FarMachine
 from tests.waiting import MUCH_PATIENCE
 
@@ -41,24 +42,27 @@ async def machines(hub: LiveServer) -> list[tuple[str, bool]]:
     return [(one["device"], one["openStreams"] > 0) for one in listed if one["device"]]
 
 
-async def test_a_machine_behind_ssh_is_installed_joined_and_removed(hub: LiveServer, far: FarMachine) -> None:
+async def test_a_machine_behind_ssh_is_installed_joined_and_removed(
+    hub: LiveServer, far: FarMachine, part: Part
+) -> None:
     (far.home / ".profile").write_text('echo welcome\nPATH="$HOME/tools:$PATH"\n')
     done = await daemon(hub, far, "install", "--through-ssh", "ana@far")
     assert done.code == 0, done.out + done.err
     assert "Connected to" in done.out.splitlines()[-1]
     assert [connected for _, connected in await machines(hub)] == [True]
     # The token came by stdin: it is in no argument of ssh, nor of anything that ssh was told to run.
-    note = json.loads((far.state / "hub.json").read_text())
-    assert urlsplit(note["url"]).port in range(FIRST_PORT, FIRST_PORT + PORTS)
-    assert all(note["token"] not in call for call in far.calls)
-    assert not (far.home / ".ssh").exists()
-    assert note["may_widen"] is False  # unless the person who installs it there says so
-    # Once more: it is there already, and its earlier grant is replaced.
+    with part("the token came by stdin and stands in no argument"):
+        note = json.loads((far.state / "hub.json").read_text())
+        assert urlsplit(note["url"]).port in range(FIRST_PORT, FIRST_PORT + PORTS)
+        assert all(note["token"] not in call for call in far.calls)
+        assert not (far.home / ".ssh").exists()
+        assert note["may_widen"] is False  # unless the person who installs it there says so
     again = await daemon(hub, far, "install", "--through-ssh", "--hub-may-widen", "ana@far")
     assert again.code == 0, again.out + again.err
-    assert json.loads((far.state / "hub.json").read_text())["may_widen"] is True
-    assert "is there already" in again.out
-    assert len(await machines(hub)) == 1
+    with part("once more, it is there already and its earlier grant is replaced"):
+        assert json.loads((far.state / "hub.json").read_text())["may_widen"] is True
+        assert "is there already" in again.out
+        assert len(await machines(hub)) == 1
     # The hub comes back, and so do its tunnel and its machine.
     await hub.stop()
     await hub.start()
@@ -67,10 +71,11 @@ async def test_a_machine_behind_ssh_is_installed_joined_and_removed(hub: LiveSer
             await asyncio.sleep(0.05)
     gone = await daemon(hub, far, "remove", "ana@far")
     assert gone.code == 0, gone.out + gone.err
-    assert await machines(hub) == []
-    assert (await hub.http.get("/api/tunnels")).json()["tunnels"] == []
-    assert not far.program.exists()
-    assert (far.state / "bascule.db").exists()
+    with part("nothing is left but its sessions"):
+        assert await machines(hub) == []
+        assert (await hub.http.get("/api/tunnels")).json()["tunnels"] == []
+        assert not far.program.exists()
+        assert (far.state / "bascule.db").exists()
 
 
 async def test_what_does_not_start_there_is_rolled_back_and_its_log_is_shown(

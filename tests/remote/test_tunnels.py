@@ -4,11 +4,12 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.hub.running_hub import RunningHub, raw_exchange, status_of, until
+from tests.ports import kept_port, number
 from tests.remote.far_machine import FarMachine
 
 from bascule.link.tunnels import TunnelStatus
@@ -36,10 +37,10 @@ async def tunnels(hub: RunningHub, far: FarMachine, tmp_path: Path) -> AsyncIter
     await made.stop()
 
 
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
+@pytest.fixture
+def port() -> Iterator[int]:
+    with kept_port() as kept:
+        yield number(kept)
 
 
 async def answer_at(port: int) -> int:
@@ -64,9 +65,8 @@ async def refused(port: int) -> None:
 
 
 async def test_a_machine_reaches_the_hub_by_a_port_of_its_own(
-    hub: RunningHub, tunnels: Tunnels, far: FarMachine, tmp_path: Path
+    hub: RunningHub, tunnels: Tunnels, far: FarMachine, tmp_path: Path, port: int
 ) -> None:
-    port = free_port()
     assert await tunnels.open("far", port) == TunnelStatus("far", port, "open")
     assert await answer_at(port) == 200
     assert "BatchMode=yes" in far.calls[-1]
@@ -90,8 +90,7 @@ async def test_a_machine_reaches_the_hub_by_a_port_of_its_own(
         await again.stop()
 
 
-async def test_a_tunnel_that_breaks_off_is_opened_again(tunnels: Tunnels, far: FarMachine) -> None:
-    port = free_port()
+async def test_a_tunnel_that_breaks_off_is_opened_again(tunnels: Tunnels, far: FarMachine, port: int) -> None:
     await tunnels.open("far", port)
     (far.folder / "broken").touch()
     os.kill(far.pids[-1], signal.SIGTERM)

@@ -50,7 +50,7 @@ async def bad_tokens(hub: RunningHub) -> dict[str, str | None]:
     return {"none": None, "garbage": "x" * 43, "expired": expired, "revoked": revoked, "other session": other}
 
 
-@pytest.mark.row("S01")
+@pytest.mark.row("S01", "S38")
 async def test_every_route_refuses_every_wrong_token_and_does_nothing(hub: RunningHub) -> None:
     for kind, token in (await bad_tokens(hub)).items():
         async with hub.client(token) as client:
@@ -312,6 +312,7 @@ async def test_no_get_changes_anything(hub: RunningHub) -> None:
         "ListAgents",
         "CheckDirectory",
         "ListFolders",
+        "FindListeners",
         "ListFiles",
         "FindFiles",
         "ReadFile",

@@ -55,7 +55,7 @@ async def test_revoking_closes_socket_and_stream_within_two_seconds(hub: Running
         assert (await client.get("/api/sessions")).status_code == 401
 
 
-@pytest.mark.row("S13")
+@pytest.mark.row("S13", "S61")
 async def test_a_grant_that_runs_out_closes_its_socket(hub: RunningHub) -> None:
     token = await hub.trust("guest", "viewer", expires_in=2)
     async with hub.socket(token) as socket:

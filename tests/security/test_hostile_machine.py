@@ -63,7 +63,7 @@ async def still_serves(hub: RunningHub) -> None:
         assert (await owner.get("/api/sessions")).status_code == 200
 
 
-@pytest.mark.row("R1")
+@pytest.mark.row("R1", "S38")
 async def test_a_grant_is_for_its_own_machine_alone(hub: RunningHub) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with line(hub, **{"X-Bascule-Client-ID": "d-other"}):

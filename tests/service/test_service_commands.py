@@ -1,11 +1,8 @@
 """`bascule service` as people run it, with a manager that really starts and ends the server."""
 
 import asyncio
-import contextlib
 import json
-import os
 import shlex
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +10,8 @@ from typing import Any
 
 import pytest
 from tests.live import FAKES
+from tests.liveness import end_all_at_home
+from tests.parts import Part
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -60,11 +59,7 @@ class Machine:
         return process.returncode or 0, out.decode(), err.decode()
 
     def close(self) -> None:
-        for one in Path("/proc").iterdir():
-            if one.name.isdigit() and int(one.name) != os.getpid():
-                with contextlib.suppress(OSError):
-                    if f"HOME={self.home}\0".encode() in (one / "environ").read_bytes():
-                        os.kill(int(one.name), signal.SIGKILL)
+        end_all_at_home(self.home)
 
 
 @pytest.fixture
@@ -75,42 +70,49 @@ def machine(short_dir: Path) -> Iterator[Machine]:
 
 
 @pytest.mark.row("L11")
-async def test_the_service_is_installed_twice_alike_updated_and_removed(machine: Machine) -> None:
+async def test_the_service_is_installed_twice_alike_updated_and_removed(machine: Machine, part: Part) -> None:
     code, said, wrong = await machine.bascule("service", "install")
     assert (code, wrong) == (0, ""), wrong
-    assert f"Installed: {machine.home / UNIT}\n" in said
-    assert "starts on its own with the machine" in said
+    with part("it says where it is, and when it starts"):
+        assert f"Installed: {machine.home / UNIT}\n" in said
+        assert "starts on its own with the machine" in said
     pid = machine.state["pid"]
-    assert json.loads((machine.own / "server.json").read_text())["pid"] == pid
-    assert "#token=" not in (machine.home / "unit.log").read_text()
+    with part("it runs, and its log holds no token"):
+        assert json.loads((machine.own / "server.json").read_text())["pid"] == pid
+        assert "#token=" not in (machine.home / "unit.log").read_text()
 
-    code, said, _ = await machine.bascule("service", "install")
-    assert (code, machine.state["pid"]) == (0, pid)
-    assert "Already installed" in said
-    code, said, _ = await machine.bascule("service", "status")
-    assert code == 0
-    assert "Starts on its own: with the machine" in said
-    assert f"(pid {pid}), as the service" in said
+    with part("installed again, nothing changes"):
+        code, said, _ = await machine.bascule("service", "install")
+        assert (code, machine.state["pid"]) == (0, pid)
+        assert "Already installed" in said
+    with part("the status says so"):
+        code, said, _ = await machine.bascule("service", "status")
+        assert code == 0
+        assert "Starts on its own: with the machine" in said
+        assert f"(pid {pid}), as the service" in said
 
     assert (await machine.bascule("service", "install", "--restart"))[0] == 0
     assert machine.state["pid"] != pid
     pid = machine.state["pid"]
     (machine.home / UNIT).write_text((machine.home / UNIT).read_text() + "# by hand\n")
-    _, said, _ = await machine.bascule("service", "status")
-    assert "bring it up to date: bascule service install" in said
+    with part("a unit that was edited by hand is said to be out of date"):
+        _, said, _ = await machine.bascule("service", "status")
+        assert "bring it up to date: bascule service install" in said
     assert (await machine.bascule("service", "install"))[0] == 0
     assert machine.state["pid"] != pid
 
     code, said, wrong = await machine.bascule("service", "uninstall")
     assert (code, wrong) == (0, "")
-    assert "Sessions, settings and running agents stay" in said
-    assert not (machine.home / UNIT).exists()
-    assert not (machine.home / ENTRY).exists()
-    assert (machine.state["linger"], machine.state["pid"]) == (False, 0)
-    code, said, _ = await machine.bascule("service", "uninstall")
-    assert (code, said) == (0, "The service is not installed.\n")
-    code, said, _ = await machine.bascule("service", "status")
-    assert (code, "not installed" in said, "Not running." in said) == (3, True, True)
+    with part("what it installed is gone, and sessions stay"):
+        assert "Sessions, settings and running agents stay" in said
+        assert not (machine.home / UNIT).exists()
+        assert not (machine.home / ENTRY).exists()
+        assert (machine.state["linger"], machine.state["pid"]) == (False, 0)
+    with part("removed twice, it says so"):
+        code, said, _ = await machine.bascule("service", "uninstall")
+        assert (code, said) == (0, "The service is not installed.\n")
+        code, said, _ = await machine.bascule("service", "status")
+        assert (code, "not installed" in said, "Not running." in said) == (3, True, True)
 
 
 @pytest.mark.row("L11")

@@ -3,7 +3,7 @@
 from msgspec import Raw
 
 from bascule.model.events import TextSaid, ToolChanged, ToolStarted, TurnEnded
-from bascule.session.running_tools import MOST_RUNNING, RunningTools
+from bascule.session.running_tools import MAX_RUNNING, RunningTools
 
 
 def started(tool_id: str) -> ToolStarted:
@@ -31,5 +31,5 @@ def test_no_call_outlives_its_turn():
 
 def test_what_is_remembered_is_bounded():
     tools = RunningTools()
-    tools.heard([started(str(n)) for n in range(MOST_RUNNING + 1)])
-    assert list(tools.calls) == [str(n) for n in range(1, MOST_RUNNING + 1)]
+    tools.heard([started(str(n)) for n in range(MAX_RUNNING + 1)])
+    assert list(tools.calls) == [str(n) for n in range(1, MAX_RUNNING + 1)]

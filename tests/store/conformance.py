@@ -172,7 +172,7 @@ class LogConformance:
         await store.append(step(2, text()))
         assert numbers(await following) == [1, 2]
 
-    async def test_r04_a_viewer_that_drops_anywhere_goes_on_exactly_there(self, store: Log) -> None:
+    async def test_a_viewer_that_drops_anywhere_goes_on_exactly_there(self, store: Log) -> None:
         await begin(store)
         seen: list[int] = []
 
@@ -244,7 +244,8 @@ class LogConformance:
         assert [one.session_id for one in await store.sessions()] == ["new", "middle", "old"]
         assert [one.session_id for one in await store.sessions(archived=True)] == ["gone"]
 
-    async def test_s37_hostile_titles_and_ids_are_only_text(self, store: Log) -> None:
+    @pytest.mark.row("S37")
+    async def test_hostile_titles_and_ids_are_only_text(self, store: Log) -> None:
         hostile = ["'; DROP TABLE sessions; --", "%_*?[a]", '" OR 1=1 --', "a\x00b", "\u202e𝄞\n"]
         for name in hostile:
             await store.append(step(1, STARTED, TitleChanged(name), session_id=name))
@@ -382,7 +383,7 @@ class DaemonConformance(LogConformance):
         assert point is not None
         assert [(one.request_id, one.state) for one in point.requests] == [("r1", "open"), ("r2", "answered")]
 
-    async def test_r28_a_stored_reply_is_found_again_and_its_key_is_taken(self, opener: Open) -> None:
+    async def test_a_stored_reply_is_found_again_and_its_key_is_taken(self, opener: Open) -> None:
         store = await opener()
         reply = StoredReply("key-1", "body-hash", b'{"seq":1}')
         await store.append(step(1, STARTED, reply=reply, sync=True))
@@ -394,7 +395,7 @@ class DaemonConformance(LogConformance):
             await store.append(step(2, text(), reply=StoredReply("key-1", "other", b"{}")))
         assert numbers(await store.read("s1", 0)) == [1]
 
-    async def test_r28_of_two_steps_with_one_key_in_flight_only_one_is_kept(self, store: DaemonStore) -> None:
+    async def test_of_two_steps_with_one_key_in_flight_only_one_is_kept(self, store: DaemonStore) -> None:
         await begin(store)
         both = [store.append(step(2, text(), reply=StoredReply("k", "h", b"%d" % n))) for n in range(2)]
         results = await asyncio.gather(*both, return_exceptions=True)

@@ -71,10 +71,13 @@ async def test_the_first_bad_record_is_named(
         connection.execute("DROP TRIGGER audit_is_never_deleted")
         connection.execute(change)
     connection.close()
-    check = await (await open_store()).verify_audit()
-    assert check.bad == bad
-    assert fault in check.fault
-    assert check.checked == bad - 1
+    store = await open_store()
+    for _ in range(2):
+        check = await store.verify_audit()
+        assert check.bad == bad
+        assert fault in check.fault
+        assert check.checked == bad - 1
+        await store.audit([AuditRecord("grant", "ana")])  # what follows does not hide it
 
 
 @pytest.mark.row("S49")

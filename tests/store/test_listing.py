@@ -1,211 +1,46 @@
-"""Lists of sessions come in pages: exact order, nothing twice, nothing missing, also while sessions move."""
+"""Lists of sessions, on both databases."""
 
-import random
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.store.conftest import Opener
-from tests.store.logs import STARTED, asked, step, text
-
-from bascule.model.errors import InvalidInput
-from bascule.model.events import (
-    ArchivedChanged,
-    SessionEnded,
-    SessionFailed,
-    SessionReady,
-    SessionStarted,
-    TurnEnded,
-    UsageChanged,
-)
-from bascule.model.records import SessionRecord
-from bascule.store.base import AgentUsage, Committed, FolderCount, SessionFilter
-from bascule.store.sqlite import SqliteStore
+from tests.store.listing_conformance import ListingConformance
+from tests.store.postgres_server import Server, reason_to_skip
+from tests.store.postgres_store import Opener as OpenPostgres
 
 pytestmark = pytest.mark.anyio
 
 
-def at(second: int) -> str:
-    return f"2027-01-15T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000Z"
+class TestSqliteLists(ListingConformance):
+    @pytest.fixture
+    def opener(self, open_store: Opener) -> Opener:
+        return open_store
+
+    @pytest.fixture
+    def damage(self, database: Path) -> Callable[[str], None]:
+        def spoil(session_id: str) -> None:
+            with closing(sqlite3.connect(database)) as connection, connection:
+                connection.execute("UPDATE sessions SET record = x'7b00' WHERE session_id = ?", (session_id,))
+
+        return spoil
 
 
-def started(folder: str, device: str = "") -> SessionStarted:
-    return SessionStarted("demo", "stream_json", folder, "ana", device=device)
+@pytest.mark.skipif(reason_to_skip() is not None, reason=reason_to_skip() or "")
+@pytest.mark.row("X11")
+class TestPostgresLists(ListingConformance):
+    sessions = 2_000
 
+    @pytest.fixture
+    def opener(self, open_postgres: OpenPostgres) -> OpenPostgres:
+        return open_postgres
 
-def names(sessions: list[SessionRecord]) -> list[str]:
-    return [one.session_id for one in sessions]
+    @pytest.fixture
+    def damage(self, server: Server, url: str) -> Callable[[str], None]:
+        def spoil(session_id: str) -> None:
+            spoilt = f"UPDATE bascule.sessions SET record = '\\x7b00' WHERE session_id = '{session_id}'"
+            server.run(spoilt, url=url)
 
-
-async def walk(store: SqliteStore, where: SessionFilter, limit: int) -> list[str]:
-    page = await store.list_sessions(where, limit=limit)
-    found = names(page.sessions)
-    while page.next is not None:
-        page = await store.list_sessions(where, limit=limit, cursor=page.next)
-        found += names(page.sessions)
-    return found
-
-
-async def many(store: SqliteStore, number: int) -> None:
-    """Four sessions in every second, so that ids decide where times do not."""
-    steps = [step(1, STARTED, session_id=f"s{n * 7919 % number:05}", at=at(n // 4)) for n in range(number)]
-    for each in [store.append(one) for one in steps]:
-        await each
-
-
-async def test_ten_thousand_sessions_come_in_pages_in_exact_order(store: SqliteStore) -> None:
-    await many(store, 10_000)
-    whole = names(await store.sessions())
-    assert len(whole) == 10_000
-    assert await walk(store, SessionFilter(), 200) == whole
-    first = await store.list_sessions()
-    assert (names(first.sessions), first.next is None) == (whole[:50], False)
-
-
-async def test_a_page_that_holds_the_rest_exactly_is_the_last(store: SqliteStore) -> None:
-    await many(store, 20)
-    first = await store.list_sessions(limit=10)
-    assert first.next is not None
-    second = await store.list_sessions(limit=10, cursor=first.next)
-    assert (len(second.sessions), second.next) == (10, None)
-
-
-@pytest.mark.parametrize("seed", range(3))
-async def test_who_merges_commits_into_pages_ends_with_the_right_list(store: SqliteStore, seed: int) -> None:
-    await many(store, 600)
-    chance = random.Random(seed)
-    heard: dict[str, SessionRecord] = {}
-
-    def hear(commit: Committed) -> None:
-        heard[commit.record.session_id] = commit.record
-
-    store.listen(hear)
-    listed: list[str] = []
-    known: dict[str, SessionRecord] = {}
-    cursor, second = None, 10_000
-    while True:
-        page = await store.list_sessions(limit=50, cursor=cursor)
-        listed += names(page.sessions)
-        known |= {one.session_id: one for one in page.sessions}
-        if page.next is None:
-            break
-        cursor = page.next
-        for _ in range(5):  # between two pages: some that were listed, some that were not, and a new one
-            second += 1
-            moved = await store.session(f"s{chance.randrange(600):05}")
-            assert moved is not None
-            await store.append(step(moved.seq + 1, text("on"), session_id=moved.session_id, at=at(second)))
-        await store.append(step(1, STARTED, session_id=f"new{second}", at=at(second)))
-    assert len(listed) == len(set(listed))
-    untouched = [name for name in names(await store.sessions()) if name not in heard]
-    assert [name for name in listed if name not in heard] == untouched
-    merged = {**known, **heard}
-    assert sorted(merged, key=lambda name: (_newest(merged[name]), name)) == names(await store.sessions())
-
-
-def _newest(record: SessionRecord) -> list[int]:
-    return [-ord(letter) for letter in record.updated_at]
-
-
-async def test_a_list_is_of_a_folder_or_also_of_those_below_it(store: SqliteStore) -> None:
-    folders = ["/w", "/w/a", "/w/a/deep", "/w/a0", "/w/a-b", "/w/ab", "/w/b"]
-    for n, folder in enumerate(folders):
-        await store.append(step(1, started(folder), session_id=folder, at=at(n)))
-    tree = SessionStarted("demo", "stream_json", "/trees/1", "ana", worktree_of="/w/a")
-    await store.append(step(1, tree, session_id="tree", at=at(9)))
-    assert await walk(store, SessionFilter(folder="/w/a"), 1) == ["tree", "/w/a"]
-    assert await walk(store, SessionFilter(folder="/w/a", below=True), 1) == ["tree", "/w/a/deep", "/w/a"]
-    assert await walk(store, SessionFilter(folder="/trees/1", below=True), 5) == []
-    every = ["tree", *reversed(folders)]
-    assert await walk(store, SessionFilter(folder="/", below=True), 3) == every
-    assert await walk(store, SessionFilter(folder="/w", below=True), 3) == every
-
-
-async def test_live_sessions_are_listed_whatever_their_age(store: SqliteStore) -> None:
-    for n, ending in enumerate(["", "closed", "disconnected", "", "closed"]):
-        events = [STARTED, SessionEnded(ending)] if ending else [STARTED]  # type: ignore[arg-type]
-        await store.append(step(1, *events, session_id=f"s{n}", at=at(n)))
-    await store.append(step(1, STARTED, SessionFailed("could_not_connect", "no"), session_id="failed"))
-    assert await walk(store, SessionFilter(live=True), 1) == ["s3", "s2", "s0"]
-    assert sorted(names(await store.live_sessions())) == ["s0", "s3"]
-    assert sorted(names(await store.orphans())) == ["failed", "s2"]
-    await store.append(step(3, SessionEnded("closed"), session_id="s2"))
-    await store.append(step(2, ArchivedChanged(True, "ana"), session_id="s0"))
-    assert await walk(store, SessionFilter(live=True), 5) == ["s3"]
-    assert await walk(store, SessionFilter(live=True, archived=True), 5) == ["s0"]
-    assert names(await store.orphans()) == ["failed"]
-
-
-async def test_sessions_are_counted_by_folder_and_in_all(store: SqliteStore) -> None:
-    for n in range(6):
-        folder, device = ("/w/a", "d1") if n < 4 else ("/w/b", "d2")
-        await store.append(step(1, started(folder, device), session_id=f"s{n}"))
-    await store.append(step(2, ArchivedChanged(True, "ana"), session_id="s0"))
-    counts = await store.session_counts()
-    assert counts == ([FolderCount("/w/a", "d1", 3), FolderCount("/w/b", "d2", 2)], 5, 1)
-    assert (await store.session_counts(archived=True)).folders == [FolderCount("/w/a", "d1", 1)]
-    await store.append(step(3, ArchivedChanged(False, "ana"), session_id="s0"))
-    assert (await store.session_counts())[1:] == (6, 0)
-
-
-async def test_folders_are_listed_by_their_latest_session(store: SqliteStore) -> None:
-    for n, folder in enumerate(["/a", "/b", "/c", "/a", ""]):
-        await store.append(step(1, started(folder), session_id=f"s{n}", at=at(n)))
-    await store.append(step(2, ArchivedChanged(True, "ana"), session_id="s2", at=at(9)))
-    assert [path for path, _ in await store.recent_folders(2)] == ["/c", "/a"]
-    assert [path for path, _ in await store.recent_folders(9)] == ["/c", "/a", "/b"]
-
-
-async def test_sessions_of_an_agents_conversation_are_found(store: SqliteStore) -> None:
-    for n, conversation in enumerate(["c1", "c2", "c1"]):
-        await store.append(step(1, STARTED, SessionReady(conversation, "m"), session_id=f"s{n}"))
-    await store.append(step(1, STARTED, session_id="unnamed"))
-    assert sorted(names(await store.sessions_of(("demo", "c1")))) == ["s0", "s2"]
-    assert await store.sessions_of(("other", "c1")) == []
-    assert await store.sessions_of(("demo", "")) == []
-    assert set(await store.conversations()) == {("demo", "c1"), ("demo", "c2")}
-    assert await store.conversations("other") == {}
-
-
-async def test_usage_sums_all_sessions_and_names_the_costliest(store: SqliteStore) -> None:
-    costs = [0.5, None, 2.0]
-    for n, cost in enumerate(costs):
-        spent = [UsageChanged(cost_usd=cost)] if cost is not None else []
-        await store.append(step(1, STARTED, *spent, TurnEnded("end_turn"), session_id=f"s{n}"))
-    await store.append(step(1, SessionStarted("quiet", "stream_json", "/w", "ana"), session_id="q"))
-    usage = await store.usage(1)
-    turns = sum([one.turns for one in await store.sessions() if one.agent == "demo"])
-    assert usage.agents == [AgentUsage("demo", 3, turns, 2.5), AgentUsage("quiet", 1, 0, None)]
-    assert names(usage.costliest) == ["s2"]
-
-
-@pytest.mark.parametrize("cursor", ["", "x", "====", "é", "bm9zcGFjZQ", "IGE"])
-async def test_what_is_no_cursor_is_refused_in_words(store: SqliteStore, cursor: str) -> None:
-    with pytest.raises(InvalidInput, match="no cursor"):
-        await store.list_sessions(cursor=cursor)
-
-
-async def test_a_damaged_session_is_left_out_of_its_page_and_told(open_store: Opener, database: Path) -> None:
-    store = await open_store()
-    await many(store, 12)
-    whole = names(await store.sessions())
-    await store.close()
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE sessions SET record = x'7b00' WHERE session_id = ?", (whole[3],))
-    again = await open_store()
-    assert await walk(again, SessionFilter(), 4) == [one for one in whole if one != whole[3]]
-    assert list(again.damaged_sessions) == [whole[3]]
-    assert (await again.usage(5)).agents == [AgentUsage("demo", 12, 0, None)]
-
-
-async def test_text_that_streams_leaves_the_index_alone(store: SqliteStore) -> None:
-    await store.append(step(1, STARTED, asked()))
-
-    def indexed(connection: sqlite3.Connection) -> int:
-        return connection.execute("SELECT count(*) FROM session_index").fetchone()[0]
-
-    assert await store.query(indexed) == 1
-    await store.transact(lambda writing: writing.connection.execute("DELETE FROM session_index") and None)
-    await store.append(step(3, text()))
-    assert await store.query(indexed) == 0
+        return spoil

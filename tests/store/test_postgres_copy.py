@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import AsyncIterator
@@ -19,6 +21,7 @@ from tests.store.postgres_store import Opener, answers_of, open_at
 from tests.store.replica_conformance import TURN
 from tests.waiting import PATIENCE
 
+import bascule
 from bascule.model.commands import Actor
 from bascule.model.errors import StorageFailed, StoreDamaged, StoreRefused
 from bascule.model.event_values import Diff
@@ -29,12 +32,16 @@ from bascule.notify.channels import Channel
 from bascule.notify.quiet_hours import QuietHours
 from bascule.notify.web_push import FILE as PUSH_KEY
 from bascule.notify.web_push import b64
+from bascule.store import restores
 from bascule.store.answers import AnswerBook, WaitingAnswer
+from bascule.store.audit import MISSING_END
 from bascule.store.base import AuditRecord
 from bascule.store.devices import DeviceBook, DeviceRecord
 from bascule.store.grants import GrantBook
+from bascule.store.health import sidecars
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.revoked_grants import RevokedGrants
 from bascule.store.sent_notices import SentBook
 from bascule.store.sqlite import SqliteStore
 
@@ -57,8 +64,7 @@ PUSH_SECRET, DENY_SECRET = b64(b"\x01" * 32).encode(), b"\x02" * 32
 # Tables that are not copied: a hub runs no agents, and what can be made again is.
 OF_AGENTS = {"outbox", "replies", "rules", "comparisons", "links"}
 MADE_AGAIN = {"search_owed", "search_text", "search_titles", "prompt_words"}
-BY_ITSELF = {"meta", "sent_notices"}  # only what must stay what it is; as claims of the nodes
-LEFT = {"sent_channels"}  # nodes do not know who shows what
+BY_ITSELF = {"meta", "sent_notices", "sent_channels"}  # key by key, see the next test; as of no node
 
 
 class Filled(NamedTuple):
@@ -101,7 +107,10 @@ async def _fill(folder: Path, clock: Clock) -> Filled:
         waiting = WaitingAnswer("a1", LAPTOP, "s1", "r1", "0", "deny", b"{}", ANA, AT, 1e9)
         await (await AnswerBook.open(store)).add(waiting, AuditRecord("permission", "ana"))
         await store.take_in_audit(LAPTOP, 1, chain("a", "b"))
-        SentBook(store).sent(("s1", "r1"), "request s1 r1")
+        sent = SentBook(store)
+        sent.sent(("s1", "r1"), "request s1 r1")
+        sent.sending("request s1 r1", ["c1", "c2"])
+        sent.shown("request s1 r1", "c1")
         await store.barrier()
         return Filled(answers, secret, prompt.id)
     finally:
@@ -131,9 +140,12 @@ async def test_a_hub_is_copied_from_its_file_and_answers_the_same(
         async with asyncio.timeout(PATIENCE):
             await copied.searchable()
         expected = filled.answers
-        assert await answers_of(copied, [], []) == expected[:7]
+        of_all = await answers_of(copied, [], [])  # those of each session follow: three pages, then its rows
+        assert of_all == expected[: len(of_all)]
         assert await copied.search("heron", limit=50) == expected[-1]
-        assert [row.body for row in await copied.read("s1", 0)] == [row.body for row in expected[10]]
+        assert [row.body for row in await copied.read("s1", 0)] == [
+            row.body for row in expected[len(of_all) + 3]
+        ]
         assert (await GrantBook.open(copied, clock)).authenticate(filled.secret) is not None
         assert (await copied.verify_audit()).bad is None
         assert await walked(copied) == [(1, 2, None)]
@@ -169,14 +181,21 @@ async def _choices_are_there(copied: "PostgresStore") -> None:
     assert (book.deny_key, choices.read(PUSH_KEY)) == (DENY_SECRET, PUSH_SECRET)
 
 
-async def test_requests_that_people_were_told_of_when_a_hub_is_copied_are_not_told_again(
-    server: Server, url: str, tmp_path: Path, filled: Filled
+async def test_requests_that_people_were_told_of_when_a_hub_is_copied_are_replaced_and_not_told_again(
+    server: Server, url: str, tmp_path: Path, clock: Clock, filled: Filled
 ) -> None:
     from bascule.store.postgres.node_rows import request_claim
+    from bascule.store.postgres.sent_by_nodes import SentByNodes
 
     await _copy(tmp_path, url)
     (rows,) = await asyncio.to_thread(server.run, "SELECT what FROM bascule.claimed_notices", url=url)
     assert rows == [(request_claim("s1", "r1"),)]
+    node = await open_at(url, clock)
+    try:
+        sent = await SentByNodes(node, node.shared.node).load()
+        assert sent == ({("s1", "r1"): "request s1 r1"}, {"request s1 r1": {"c1": True, "c2": False}})
+    finally:
+        await node.close()
 
 
 async def test_requests_that_nobody_was_told_of_when_a_hub_is_copied_are_told_by_its_nodes(
@@ -197,9 +216,76 @@ async def test_every_table_of_a_file_is_copied_or_left_for_a_reason(tmp_path: Pa
     with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as file:
         there = {name for name, _ in file.execute(listed) if not name.startswith("sqlite_")}
         empty = {name for name in TABLES if file.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() is None}
-    assert there == set(TABLES) | OF_AGENTS | MADE_AGAIN | BY_ITSELF | LEFT
+    assert there == set(TABLES) | OF_AGENTS | MADE_AGAIN | BY_ITSELF
     # What this test's hub has none of: what machines keep.
     assert empty <= {"pending", "driver_states"}
+
+
+async def test_every_key_of_a_files_meta_is_copied_or_left_for_a_reason(
+    tmp_path: Path, filled: Filled
+) -> None:
+    from bascule.store.postgres.copying import KEPT_META, LEFT_META
+
+    sources = Path(bascule.__file__).parent
+    written = {
+        name
+        for pattern in ("*.py", "*.sql")
+        for path in sources.rglob(pattern)
+        if "postgres" not in path.parts
+        for name in re.findall(r"INTO meta \(name, value\)\s+VALUES\s+\('(\w+)'", path.read_text())
+    }
+    assert len(written) > 5
+    with contextlib.closing(sqlite3.connect(tmp_path / "bascule.db")) as file:
+        there = {name for (name,) in file.execute("SELECT name FROM meta")}
+    assert there <= written
+    assert written == set(KEPT_META) | set(LEFT_META)
+    assert not set(KEPT_META) & set(LEFT_META)
+
+
+@pytest.mark.row("REL-43")
+@pytest.mark.parametrize("opened", ["opened", "unopened"])
+async def test_an_older_copy_of_a_file_with_a_cut_audit_log_is_copied_as_what_it_is(
+    url: str, tmp_path: Path, clock: Clock, filled: Filled, opened: str
+) -> None:
+    """Whether or not a hub has opened it since: it is told, stays cut, and opens no revoked grant."""
+    from bascule.store.postgres.store import PostgresStore
+
+    database, older = tmp_path / "bascule.db", tmp_path / "older.db"
+    shutil.copy(database, older)
+    store = SqliteStore.open(database, clock=clock, loop=asyncio.get_running_loop())
+    grants = await GrantBook.open(store, clock, RevokedGrants(tmp_path, clock()))
+    await store.audit([AuditRecord("grant", "ana")] * 3)
+    assert len(await grants.revoke("ana")) == 1
+    was = store.epoch
+    await store.close()
+    for one in (database, *sidecars(database)):
+        one.unlink(missing_ok=True)
+    shutil.copy(older, database)
+    with contextlib.closing(sqlite3.connect(database)) as file, file:
+        file.execute("DROP TRIGGER audit_is_never_deleted")
+        file.execute("DELETE FROM audit WHERE n = (SELECT max(n) FROM audit)")
+        file.execute("DELETE FROM meta WHERE name = 'audit_cut'")
+    if opened == "opened":
+        store = SqliteStore.open(database, clock=clock, loop=asyncio.get_running_loop())
+        assert (await store.verify_audit()).bad is not None
+        await store.close()
+    assert await _copy(tmp_path, url) == 0
+    copied = await PostgresStore.open(url, clock=clock, loop=asyncio.get_running_loop())
+    try:
+        await copied.audit([AuditRecord("started", "this machine")])
+        check = await copied.verify_audit()
+        assert (check.bad, check.fault) == (check.checked + 1, MISSING_END)
+        restore = await copied.query(restores.read)
+        assert restore is not None
+        assert restore.records > 0
+        told = [line for line in await copied.audit_lines() if b"older than it was" in line]
+        assert len(told) == 1
+        grants = await GrantBook.open(copied, clock)
+        assert grants.authenticate(filled.secret) is None
+        assert grants.ended(filled.secret) is not None
+        assert copied.shared.epoch != was
+    finally:
+        await copied.close()
 
 
 async def test_a_file_of_channels_that_can_not_be_read_stops_the_copy(

@@ -11,13 +11,17 @@ from tests.store.logs import opened, random_log, rest_times, text
 from tests.store.postgres_server import Server, reason_to_skip
 from tests.store.postgres_store import Opener, answers_of
 from tests.store.search_conformance import SearchConformance
+from tests.waiting import PATIENCE
 
 from bascule.model.commands import Actor
+from bascule.model.errors import LimitReached
 from bascule.model.events import AnyEvent, EntryClosed, TextAppended, TitleChanged, TurnEnded
 from bascule.model.prompts import Delta, DeltaOp, PromptContent
-from bascule.store import search_index
+from bascule.store import search, search_index
+from bascule.store.connection import Connection
 from bascule.store.database import DatabaseStore
 from bascule.store.prompts import PromptBook
+from bascule.store.reader import READERS
 from bascule.store.sqlite import SqliteStore
 from bascule.store.tokenizer import words_in
 
@@ -79,6 +83,39 @@ async def test_a_node_leaves_the_words_of_a_newer_tokenizer_to_newer_nodes(
         assert result.hits == []
         assert result.owed > 0
         assert await store.query(search_index.made_by) == 99
+
+
+async def test_a_search_that_takes_too_long_is_ended_and_its_connection_goes_on(
+    hub: DatabaseStore, server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncpg
+
+    def asking(connection: Connection) -> tuple[int, str]:
+        return connection.execute("SELECT pg_backend_pid(), current_setting('statement_timeout')").fetchone()
+
+    said = [BEGUN, opened(), text("a heron"), EntryClosed("e"), TurnEnded("end_turn")]
+    await hub.take_in(LAPTOP, "s1", 1, as_rows(said))
+    await hub.searchable()
+    before = {await hub.query(asking) for _ in range(20)}
+    holding = await asyncpg.connect(url)
+    try:
+        async with holding.transaction():
+            await holding.execute("LOCK TABLE bascule.search_text IN ACCESS EXCLUSIVE MODE")
+            for seconds in (0.01, 0.0001):
+                monkeypatch.setattr(search, "SECONDS", seconds)
+                for _ in range(READERS):
+                    async with asyncio.timeout(PATIENCE):
+                        with pytest.raises(LimitReached, match="takes too long"):
+                            await hub.search("heron")
+    finally:
+        await holding.close()
+    monkeypatch.setattr(search, "SECONDS", PATIENCE)
+    for _ in range(READERS):
+        assert [hit.first_seq for hit in (await hub.search("heron")).hits] == [2]
+    after = {await hub.query(asking) for _ in range(20)}
+    assert before & after, "none of the connections was kept"
+    assert {timeout for _, timeout in after} == {"0"}
+    assert hub.storage_problem is None
 
 
 # The same rows in, the same answers out --------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+from tests.parts import Part
 from tests.store.conftest import Clock, Opener
 from tests.store.copies import LAPTOP, as_rows, log_hash
 from tests.store.logs import (
@@ -225,7 +226,9 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.row("R11")
-async def test_a_copy_that_is_another_log_is_set_aside_and_both_can_be_read(open_store: Opener) -> None:
+async def test_a_copy_that_is_another_log_is_set_aside_and_both_can_be_read(
+    open_store: Opener, part: Part
+) -> None:
     hub = await open_store()
     await copy(hub, [*TURN, asked()])
     before = [row.body for row in await hub.read("s1", 0)]
@@ -235,27 +238,36 @@ async def test_a_copy_that_is_another_log_is_set_aside_and_both_can_be_read(open
     other = [*TURN[:3], text("a stork "), EntryClosed("e"), TurnEnded("end_turn"), text()]
     await copy(hub, other)
 
-    assert [row.body for row in await hub.read("s1", 0)] == as_rows(other)
-    assert [row.body for row in await hub.read(aside, 0, 6)] == before
+    with part("both can be read"):
+        assert [row.body for row in await hub.read("s1", 0)] == as_rows(other)
+        assert [row.body for row in await hub.read(aside, 0, 6)] == before
     record = await hub.session(aside)
     assert record is not None
-    assert (record.title, record.archived, record.open_requests) == ("find the heron (earlier copy)", True, 0)
-    assert record.phase is Phase.ENDED
-    assert await hub.open_requests() == []
-    living = await hub.session("s1")
-    assert living is not None
-    assert (living.title, living.archived) == ("find the heron", False)
-    assert (living.generation, record.generation) == (1, 0)
-    kept = await hub.replica(aside)
-    assert kept is not None
-    assert (kept.copy_of, kept.device) == ("s1", LAPTOP)
-    assert list(await hub.heads_of(LAPTOP)) == ["s1"]
-    await hub.searchable()
-    assert {hit.session_id for hit in (await hub.search("heron", limit=50)).hits if hit.first_seq} == {
-        aside,
-        "s1",
-    }
-    with pytest.raises(OwnerMismatch):
+    with part("the earlier copy is archived, ended, and asks nothing"):
+        assert (record.title, record.archived, record.open_requests) == (
+            "find the heron (earlier copy)",
+            True,
+            0,
+        )
+        assert record.phase is Phase.ENDED
+        assert await hub.open_requests() == []
+    with part("the session goes on under its own title"):
+        living = await hub.session("s1")
+        assert living is not None
+        assert (living.title, living.archived) == ("find the heron", False)
+        assert (living.generation, record.generation) == (1, 0)
+    with part("the earlier copy says what it is of, and is not reported to its machine"):
+        kept = await hub.replica(aside)
+        assert kept is not None
+        assert (kept.copy_of, kept.device) == ("s1", LAPTOP)
+        assert list(await hub.heads_of(LAPTOP)) == ["s1"]
+    with part("both are found"):
+        await hub.searchable()
+        assert {hit.session_id for hit in (await hub.search("heron", limit=50)).hits if hit.first_seq} == {
+            aside,
+            "s1",
+        }
+    with part("the earlier copy takes nothing in"), pytest.raises(OwnerMismatch):
         await hub.take_in(LAPTOP, aside, record.seq + 1, as_rows([text()], record.seq + 1))
     await hub.close()
     hub = await open_store()

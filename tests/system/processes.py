@@ -15,8 +15,16 @@ def tree(*pids: int) -> list[psutil.Process]:
 
 
 def raw_environment(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/environ").read_bytes()
+    return _raw(pid, "environ")
 
 
 def raw_words(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return _raw(pid, "cmdline")
+
+
+def _raw(pid: int, name: str) -> bytes:
+    """Nothing, when the process has ended since it was found, as one does that was asked for its version."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""

@@ -50,12 +50,15 @@ async def stream(
                     pass
 
 
-async def until(server: LiveServer, session: str, name: str, **options: Any) -> list[Event]:
-    """All events up to and with the first one of that name that has a number."""
+async def until(server: LiveServer, session: str, *names: str, **options: Any) -> list[Event]:
+    """All events until one of each name has come that has a number."""
     found: list[Event] = []
+    missing = set(names)
     async with contextlib.aclosing(stream(server, session, **options)) as events:
         async for event in events:
             found.append(event)
-            if event.name == name and event.id is not None:
+            if event.id is not None:
+                missing.discard(event.name)
+            if not missing:
                 return found
-    raise AssertionError(f"the stream ended before {name}: {[one.name for one in found]}")
+    raise AssertionError(f"the stream ended before {missing}: {[one.name for one in found]}")

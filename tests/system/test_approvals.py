@@ -30,6 +30,7 @@ PAIRS = 200
 async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
     made = LiveServer(module_dir, env={"DEMO_LEDGER": str(module_dir / "ledger")})
     made.add_agent("two", "asks_many.py", "2", str(module_dir / "two"))
+    made.add_agent("exact", "asks_many.py", "2", str(module_dir / "exact"))
     made.add_agent("many", "asks_many.py", str(PAIRS), str(module_dir / "many"))
     async with made:
         yield made
@@ -130,14 +131,14 @@ async def test_nothing_but_the_stored_input_reaches_the_agent(
 
 @pytest.mark.row("S42", "X2")
 async def test_the_input_comes_back_byte_for_byte(server: LiveServer):
-    session = await server.create("go", agent="two")
+    session = await server.create("go", agent="exact")
     request = await asked(server, session)
     await server.wait_for(session, lambda event: getattr(event, "request_id", "") == "req-2")
     assert hashlib.sha256(bytes(request.input)).hexdigest() == request.input_sha256
     assert (await answer(server, session, "req-1", "allow")).status_code == 200
     assert (await answer(server, session, "req-2", "deny")).status_code == 200
     await server.wait_for(session, TurnEnded)
-    given = [one["input"] for one in ledger(server, "two") if one.get("executed") == "req-1"]
+    given = [one["input"] for one in ledger(server, "exact") if one.get("executed") == "req-1"]
     assert given[-1] == json.loads(bytes(request.input))
 
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from tests.hub.running_hub import raw_exchange, status_of
 from tests.live import LIMITS, LiveServer
+from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -51,7 +52,7 @@ async def footprint(server: LiveServer) -> tuple[int, int]:
 async def upgrade(server: LiveServer, query: str = "", **headers: str) -> int:
     url = server.url.replace("http", "ws", 1) + "/ws" + query
     try:
-        async with connect(url, additional_headers=headers, proxy=None):
+        async with connect(url, additional_headers=headers, proxy=None, open_timeout=PATIENCE):
             return 101
     except InvalidStatus as error:
         return error.response.status_code
@@ -62,7 +63,7 @@ async def test_no_route_of_the_running_server_works_without_a_valid_token(server
     before = await footprint(server)
     listed = await routes(server)
     assert len(listed) >= 20
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         for method, path in listed:
             if (method, path) in OPEN or path in ("/", "/style.css"):
                 continue
@@ -187,7 +188,9 @@ async def test_a_session_token_opens_its_session_and_no_other(server: LiveServer
     asked = (await server.wait_for(other, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, headers=headers) as client:
+    async with httpx.AsyncClient(
+        base_url=server.url, trust_env=False, headers=headers, timeout=PATIENCE
+    ) as client:
         assert (await client.get(f"/api/sessions/{mine}")).status_code == 200
         answer = {"requestId": asked.request_id, "decision": "allow"}
         for path, body in (

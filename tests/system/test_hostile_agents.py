@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.live import LiveServer
 from tests.system.pulse import Pulse
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, within
 
 from bascule.model.events import (
     AnyEvent,
@@ -166,10 +166,9 @@ async def test_an_agent_that_never_reads_keeps_nobody_waiting(server: LiveServer
 @pytest.mark.row("REL-15")
 async def test_an_agent_that_ignores_term_is_killed_within_ten_seconds(server: LiveServer):
     session, _ = await turn_of(server, "stubborn")
-    began = asyncio.get_running_loop().time()
-    await server.http.delete(f"/api/sessions/{session}")
-    ended = (await server.wait_for(session, SessionEnded)).event
-    assert asyncio.get_running_loop().time() - began < 10.5
+    with within(10.5):  # ten, and what it takes to tell
+        await server.http.delete(f"/api/sessions/{session}")
+        ended = (await server.wait_for(session, SessionEnded)).event
     assert isinstance(ended, SessionEnded)
     assert (ended.reason, ended.signal) == ("closed", 9)
     assert (await server.http.get(f"/api/sessions/{session}")).json()["status"] == "closed"

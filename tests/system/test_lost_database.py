@@ -399,7 +399,7 @@ async def socket_hello(server: LiveServer) -> dict[str, Any]:
 
     headers = {"authorization": f"Bearer {server.token}"}
     url = server.url.replace("http", "ws", 1) + "/ws"
-    async with connect(url, additional_headers=headers, proxy=None) as socket:
+    async with connect(url, additional_headers=headers, proxy=None, open_timeout=PATIENCE) as socket:
         await socket.send(json.dumps({"id": 1, "type": "hello"}))
         async for message in socket:
             answer = json.loads(message)

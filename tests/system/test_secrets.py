@@ -56,13 +56,16 @@ async def test_no_token_is_found_in_logs_arguments_environments_or_files(make_se
             await _broken_upgrade(server, f"/nope?ticket={secret}", bearer)
     url = server.url.replace("http", "ws", 1)
     async with connect(
-        f"{url}/ws", additional_headers={"authorization": f"Bearer {viewer}"}, proxy=None
+        f"{url}/ws",
+        additional_headers={"authorization": f"Bearer {viewer}"},
+        proxy=None,
+        open_timeout=PATIENCE,
     ) as socket:
         for text in (f'{{"id":1,"type":"{viewer}"}}', f'{{"token":"{viewer}"', viewer):
             await socket.send(text)
             await socket.recv()
     answer = {"requestId": asked.request_id, "decision": "allow", "token": own}
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         assert (await client.post(f"/api/sessions/{session}/permissions", json=answer)).status_code == 200
     await server.wait_for(session, TurnEnded)
 
@@ -85,7 +88,7 @@ async def test_no_token_is_found_in_logs_arguments_environments_or_files(make_se
 async def _broken_upgrade(server: LiveServer, path: str, headers: dict[str, str]) -> None:
     url = server.url.replace("http", "ws", 1) + path
     with contextlib.suppress(InvalidStatus):
-        async with connect(url, additional_headers=headers, proxy=None) as socket:
+        async with connect(url, additional_headers=headers, proxy=None, open_timeout=PATIENCE) as socket:
             await socket.send("not json")
             await socket.recv()
 
@@ -108,7 +111,10 @@ async def test_revoking_a_grant_closes_its_open_streams_within_two_seconds(make_
                 begun.set()
 
     url = server.url.replace("http", "ws", 1) + "/ws"
-    async with asyncio.TaskGroup() as group, connect(url, additional_headers=headers, proxy=None) as socket:
+    async with (
+        asyncio.TaskGroup() as group,
+        connect(url, additional_headers=headers, proxy=None, open_timeout=PATIENCE) as socket,
+    ):
         group.create_task(watch())
         await asyncio.wait_for(begun.wait(), PATIENCE)
         with within(2):
@@ -118,7 +124,7 @@ async def test_revoking_a_grant_closes_its_open_streams_within_two_seconds(make_
             await asyncio.wait_for(socket.wait_closed(), PATIENCE)
         assert socket.close_code == 1008
     assert names[-1] == "revoked"
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         assert (await client.get("/api/sessions", headers=headers)).status_code == 401
         path = f"/api/sessions/{session}"
         assert (await client.get(path, params={"token": own["token"]})).status_code == 401
@@ -146,7 +152,9 @@ async def test_a_viewer_can_look_and_do_nothing_else(make_server: Make):
         "/api/daemon/pause": {},
     }
     before = (await server.http.get(path)).json()["seq"]
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, headers=headers) as client:
+    async with httpx.AsyncClient(
+        base_url=server.url, trust_env=False, headers=headers, timeout=PATIENCE
+    ) as client:
         for target, body in tries.items():
             assert (await client.post(target, json={**body, "role": "owner"})).status_code == 403, target
             assert (await client.post(target, json=body)).status_code == 403, target

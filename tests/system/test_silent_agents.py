@@ -13,7 +13,9 @@ from bascule.model.events import Note, SessionEnded, SessionFailed, TurnEnded, U
 
 pytestmark = pytest.mark.anyio
 
-SHORT = f"{LIMITS}start_seconds = 2\nquiet_seconds = 1\n"
+# Long enough for a program to be started on a busy machine and to say its first words.
+SHORT = f"{LIMITS}start_seconds = 8\n"
+QUIET = f"{LIMITS}quiet_seconds = 1\n"
 SILENT = "import time\nprint('garbage', flush=True)\ntime.sleep(600)\n"
 FLOOD = "import itertools\nfor n in itertools.count():\n    print(f'garbage {n}', flush=True)\n"
 # Answers the first words, then takes its time over a prompt.
@@ -31,13 +33,13 @@ for line in sys.stdin:
 """
 
 
-def server_with(folder: Path, program: str, name: str) -> LiveServer:
+def server_with(folder: Path, program: str, name: str, config: str) -> LiveServer:
     """A server whose `claude` or `codex` is this Python program."""
-    server = LiveServer(folder, config=SHORT)
+    server = LiveServer(folder, config=config)
     programs = folder / "bin"
     programs.mkdir()
     (programs / "program.py").write_text(program)
-    (programs / name).write_text(f"#!/bin/sh\nexec {sys.executable} {programs}/program.py\n")
+    (programs / name).write_text(f"#!/bin/sh\nexec {sys.executable} -E -S {programs}/program.py\n")
     (programs / name).chmod(0o755)
     server.env["PATH"] = f"{programs}:/usr/bin:/bin"
     return server
@@ -49,12 +51,12 @@ def server_with(folder: Path, program: str, name: str) -> LiveServer:
 async def test_a_native_agent_that_never_speaks_its_protocol_fails_in_words(
     short_dir: Path, agent: str, program: str, script: str
 ) -> None:
-    async with server_with(short_dir, script, program) as server:
+    async with server_with(short_dir, script, program, SHORT) as server:
         session = await server.create("hello", agent=agent)
         failed = (await server.wait_for(session, SessionFailed)).event
         assert isinstance(failed, SessionFailed)
         assert failed.reason == "no_protocol"
-        assert "did not speak its protocol within 2 s" in failed.message
+        assert "did not speak its protocol within 8 s" in failed.message
         events = [one.event for one in await server.log(session)]
         kept = [one for one in events if isinstance(one, Unrecognised)]
         assert 1 <= len(kept) <= 30, "what is kept of garbage is bounded"
@@ -65,7 +67,7 @@ async def test_a_native_agent_that_never_speaks_its_protocol_fails_in_words(
 
 @pytest.mark.row("B10")
 async def test_a_long_silence_in_a_turn_is_told_once(short_dir: Path) -> None:
-    async with server_with(short_dir, SLOW_CLAUDE, "claude") as server:
+    async with server_with(short_dir, SLOW_CLAUDE, "claude", QUIET) as server:
         session = await server.create("hello", agent="claude-code")
         await server.wait_for(session, TurnEnded)
         events = [one.event for one in await server.log(session)]
@@ -80,7 +82,7 @@ async def test_an_adapter_whose_model_refuses_its_key_is_said_to_be_silent_and_i
     short_dir: Path,
 ) -> None:
     """Claude's adapter reports no retries: for minutes there is nothing, then an error."""
-    server = LiveServer(short_dir, config=SHORT)
+    server = LiveServer(short_dir, config=QUIET)
     add_agent(server)
     async with server:
         session = await server.create("hello", agent="scripted")

@@ -52,7 +52,7 @@ async def test_a_signal_ends_the_server_politely_and_agents_live_on(make_server:
     watching = asyncio.create_task(watch_stream())
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
-    async with connect(url, additional_headers=headers, proxy=None) as socket:
+    async with connect(url, additional_headers=headers, proxy=None, open_timeout=PATIENCE) as socket:
         async with asyncio.timeout(PATIENCE):
             while "assistant_text" not in last_words:
                 await socket.send('{"id":1,"type":"ping"}')

@@ -193,6 +193,8 @@ NOT_PLAYED = {
     ("daemon", "install"): JOINS,
     ("daemon", "remove"): JOINS,
     ("pair",): "waits for a person with a phone; prints a link of its own",
+    ("backup",): "prints the path that a person typed, and numbers",
+    ("restore",): "needs a server that is stopped; prints the path that a person typed, and numbers",
     ("store", "copy"): "needs a PostgreSQL; prints numbers",
 }
 

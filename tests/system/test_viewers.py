@@ -35,7 +35,14 @@ async def subscribed(server: LiveServer, session: str, **options: int) -> AsyncI
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
     async with connect(
-        url, additional_headers=headers, max_size=None, proxy=None, close_timeout=1, **options
+        url,
+        additional_headers=headers,
+        max_size=None,
+        proxy=None,
+        open_timeout=PATIENCE,
+        ping_interval=None,  # one that does not read would miss the answer, and leave by itself
+        close_timeout=1,
+        **options,
     ) as socket:
         await socket.send(json.dumps({"id": 1, "type": "session:subscribe", "sessionId": session}))
         yield socket

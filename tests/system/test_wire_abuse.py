@@ -55,7 +55,9 @@ async def open_socket(server: LiveServer) -> AsyncIterator[ClientConnection]:
     """A socket as a program opens it; what is written to its transport goes out as it is."""
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
-    async with connect(url, additional_headers=headers, proxy=None, close_timeout=1) as socket:
+    async with connect(
+        url, additional_headers=headers, proxy=None, open_timeout=PATIENCE, close_timeout=1
+    ) as socket:
         yield socket
 
 

@@ -57,9 +57,12 @@ async def test_a_terminal_is_exported_as_it_happened_with_its_sizes(short_dir: P
         assert [0 for _, kind, data in lines if kind == "r" and data == "100x30"] == [0]
         assert [when for when, _, _ in lines] == sorted(when for when, _, _ in lines)
         # It slept for a second in between, and so does the recording.
-        second = next(
-            when for when, kind, data in lines if kind == "o" and "second" in data.split("echo")[-1]
-        )
+        shown_at: list[float] = []
+        so_far = ""
+        for when, kind, data in lines:
+            so_far += data if kind == "o" else ""
+            shown_at += [when] if "\nsecond\r\n" in so_far else []  # as printed, not as typed
+        second = shown_at[0]
         assert second >= 1.0
         plain = await server.create("think")
         refused = await bascule(server.data, "export", "--cast", plain)

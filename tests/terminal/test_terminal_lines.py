@@ -95,6 +95,8 @@ while True:
     if last:
         break
     time.sleep(0.001)  # so that it lasts as long as the storm, and no more than that is written
+while os.get_terminal_size(1) != (123, 45):  # pages hear of a size when it is on its way to the keeper
+    time.sleep(0.01)
 columns, rows = os.get_terminal_size(1)
 os.write(1, b">>" + b"> %d %d %s." % (columns, rows, seen.hexdigest().encode()))
 """

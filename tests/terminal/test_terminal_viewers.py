@@ -59,6 +59,7 @@ async def test_the_smallest_window_decides_until_it_leaves(server: LiveServer):
             assert b"20 90" in await size_of(one)
         await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (90, 40))
         assert b"40 90" in await size_of(one)
+        await two.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (90, 40))
         owners = [v for v in (one, two) if v.said[-1].owner]
         assert len(owners) == 1
 

@@ -22,6 +22,10 @@ needs_whole_chromium = pytest.mark.skipif(
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LAPTOP: ViewportSize = {"width": 1280, "height": 720}
+# To make a wide page narrower costs far less than to load another. A phone's has a finger, and is its own.
+SIZES = pytest.mark.parametrize(
+    "sizes", [(DESKTOP, LAPTOP), (PHONE,)], ids=["1440 and 1280 wide", "390 wide"]
+)
 TOWER = "tower.test"  # this machine, by a name that is not loopback's
 # What the page says for a few seconds only, written down as it comes: a busy test may look too late.
 PASSING = """() => {
@@ -108,15 +112,18 @@ class Tab:
         holds = "pattern => [...window.told].some((one) => new RegExp(pattern).test(one))"
         await self.page.wait_for_function(holds, arg=pattern)
 
-    async def press_twice(self, key: str) -> None:
-        """Two presses, one soon after the other by the keyboard's clock, however long a busy test takes."""
+    async def press_soon(self, *keys: str, apart: float = 0.02) -> None:
+        """Presses, each soon after the one before by the keyboard's clock, however long a busy test takes."""
         at = time.time()
         keyboard = await self.page.context.new_cdp_session(self.page)
-        for moment in (at, at + 0.2):
+        for number, key in enumerate(keys):
             for kind in ("rawKeyDown", "keyUp"):
-                event = {"type": kind, "key": key, "code": key, "timestamp": moment}
+                event = {"type": kind, "key": key, "code": key, "timestamp": at + number * apart}
                 await keyboard.send("Input.dispatchKeyEvent", event)
         await keyboard.detach()
+
+    async def press_twice(self, key: str) -> None:
+        await self.press_soon(key, key, apart=0.2)
 
     async def allow(self) -> None:
         await self.page.locator(".request .is-primary:enabled").click()

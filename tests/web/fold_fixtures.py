@@ -45,6 +45,7 @@ from bascule.model.events import (
     StderrWritten,
     TextAppended,
     TextSaid,
+    TitleChanged,
     ToolChanged,
     ToolStarted,
     TurnEnded,
@@ -140,6 +141,15 @@ SCENES: dict[str, list[AnyEvent]] = {
         PromptWithdrawn("p2", "Mira"),
         TurnEnded("end_turn"),
         PromptSent("p4", "Fourth", "Jonas"),
+    ],
+    "titles_of_the_agent_and_of_a_person": [
+        START,
+        SessionReady("abc"),
+        TitleChanged("The agent's first idea"),
+        PromptSent("p1", "First words", "Mira"),
+        TitleChanged("The agent's second idea"),
+        TitleChanged("A person's choice", "Mira"),
+        TitleChanged("The agent's third idea"),
     ],
     "a_held_queue": [
         START,

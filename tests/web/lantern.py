@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw
 from tests.hub.running_hub import RunningHub, running_hub
-from tests.hub.scripted_device import ScriptedDevice, append
+from tests.hub.scripted_device import ScriptedDevice, append, writing
 from tests.web import lantern_files, lantern_machine
 
 from bascule.hub.page.web_files import PageFiles, page_files
@@ -317,11 +317,12 @@ class LanternDevice(ScriptedDevice):
 
 async def tell(store: Any, session: str, events: list[AnyEvent], ago: float = 0, each: float = 0.4) -> None:
     """Append events as if they had happened some seconds ago, a little apart."""
-    record = await store.session(session)
-    first = (record.seq if record else 0) + 1
-    began = time.time() - ago - each * len(events)
-    for n, event in enumerate(events):
-        await store.append(Batch(session, first + n, timestamp(began + n * each), [event]))
+    async with writing(store):
+        record = await store.session(session)
+        first = (record.seq if record else 0) + 1
+        began = time.time() - ago - each * len(events)
+        for n, event in enumerate(events):
+            await store.append(Batch(session, first + n, timestamp(began + n * each), [event]))
 
 
 async def once(store: Any, session: str, events: list[AnyEvent], request: str) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.hub.found_items import found_item
 
-from bascule.daemon.arbiter import Arbiter
-from bascule.daemon.size_policy import SmallestClientSize
+from bascule.daemon.terminals.arbiter import Arbiter
+from bascule.daemon.terminals.size_policy import SmallestClientSize
 from bascule.link.comparisons import (
     Comparisons,
     ContestantChanges,

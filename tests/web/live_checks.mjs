@@ -5,7 +5,7 @@ import { createEvents } from '../../src/bascule/web/js/events.js';
 import { createStore } from '../../src/bascule/web/js/store.js';
 import { Live } from '../../src/bascule/web/shell/live.js';
 import { takePushes } from '../../src/bascule/web/shell/pushes.js';
-import { FIRST } from '../../src/bascule/web/shell/state.js';
+import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
 
 const pageOf = (epoch, seq) => ({ session: { session_id: 's1' }, epoch, seq, entries: [] });
 
@@ -76,4 +76,18 @@ test('a guest asks no machine for a session', async () => {
   store.set({ me: { sessionId: 's2' } });
   await live.ensured('s1');
   assert.equal(state().error, 'There is no such session here.');
+});
+
+test('an agent’s idea of a title never takes the place of a person’s', () => {
+  const { live, store } = paged();
+  live.seqs.set('s1', 1);
+  const session = filledRecord({ session_id: 's1', title: 'Mine', titled: true });
+  store.set({ sessions: { s1: session } });
+  const titled = (seq, event) => live.take('s1', [{ seq, at: '', event: { type: 'title_changed', ...event } }]);
+  const title = () => store.get().sessions.s1.title;
+  live.frames.events = () => undefined;
+  titled(2, { title: 'Its own' });
+  assert.equal(title(), 'Mine');
+  titled(3, { title: 'Jonas’s', by: 'Jonas' });
+  assert.equal(title(), 'Jonas’s');
 });

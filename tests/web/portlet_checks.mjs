@@ -19,7 +19,7 @@ import { hitsIn } from '../../src/bascule/web/portlet/said.js';
 import { pathIn, pathPieces } from '../../src/bascule/web/portlet/paths.js';
 import { MATH } from '../../src/bascule/web/portlet/math_marks.js';
 import { workWords } from '../../src/bascule/web/js/format.js';
-import { MAX_ENTRIES, Window, nearest } from '../../src/bascule/web/portlet/window.js';
+import { MAX_ENTRIES, Window, nearest } from '../../src/bascule/web/portlet/loaded_entries.js';
 
 const at = '2026-11-12T14:00:00Z';
 const said = (seq, text = `text ${seq}`, more = {}) =>

@@ -333,7 +333,7 @@ test('the foot says who types and whose size counts', () => {
     'The program is not reading. 68 KB of what you typed waits until it does.',
   );
   assert.equal(whoTypes({ ...foot, typing: 'Jonas' }), 'Jonas is typing');
-  assert.equal(whoTypes({ ...foot, readOnly: true }), 'You read along live. You can’t type here.');
+  assert.equal(whoTypes({ ...foot, readOnly: true }), 'You’re following live. You can’t type here.');
   assert.equal(
     endWords({ code: 3, signal: null, reason: 'exited', message: null }),
     'Ended with exit code 3. What it wrote is kept.',

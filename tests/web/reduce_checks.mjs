@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { endAfter, queueAfter, step } from '../../src/bascule/web/js/record.js';
+import { endAfter, queueAfter, step, titleAfter } from '../../src/bascule/web/js/record.js';
 import { filled, fold, transcript } from '../../src/bascule/web/js/reduce.js';
 import { titleFrom } from '../../src/bascule/web/js/titles.js';
 
@@ -29,14 +29,14 @@ for (const [name, scene] of scenes) {
   });
   test(`${name}: phase, title and queue`, () => {
     let phase = 'starting',
-      title = '',
+      named = { title: '', titled: false },
       queue = [];
     for (const { event } of scene.events) {
       phase = step(phase, event.type);
       queue = queueAfter(queue, event);
-      if (event.type === 'prompt_sent') title ||= titleFrom(event.text);
+      named = { ...named, ...titleAfter(named, event) };
     }
-    assert.deepEqual([phase, title, queue], [scene.phase, scene.title, scene.queue]);
+    assert.deepEqual([phase, named.title, queue], [scene.phase, scene.title, scene.queue]);
     const end = scene.events.reduce((record, { event }) => ({ ...record, ...endAfter(event) }), {});
     const ends = [end.ends_at ?? null, end.ends_for ?? null];
     assert.deepEqual([end.end_reason ?? null, end.attempt ?? 0, end.attempts ?? 0, ...ends], scene.end);

@@ -15,6 +15,7 @@ import { whyBlocked } from '../../src/bascule/web/shell/requests/permission_butt
 import { answersOf, picked } from '../../src/bascule/web/shell/requests/question.js';
 import { requestsInView } from '../../src/bascule/web/shell/requests/in_view.js';
 import { settledWords } from '../../src/bascule/web/shell/requests/settled.js';
+import { readTyped, undelivered } from '../../src/bascule/web/shell/requests/typed.js';
 import { loadAnswers } from '../../src/bascule/web/shell/requests/waiting.js';
 import { statusOf } from '../../src/bascule/web/shell/sessions.js';
 import { FIRST, filledRecord, openRequests } from '../../src/bascule/web/shell/state.js';
@@ -314,4 +315,33 @@ test('a delivered answer is told once, and stays in the inbox with its time', as
   assert.match(said[0], /^Denied, delivered to laptop \d\d:\d\d/);
   store.set({ requests: {} });
   assert.equal(inboxItems(store.get()).given.length, 1);
+});
+
+test('of what was typed into a request, the words that no answer brought to the agent are left', () => {
+  const typed = readTyped(
+    JSON.stringify({ reason: ' too early ', draft: [['Which?', { picked: ['A'], free: 'one "more"' }]] }),
+  );
+  const settled = (given, state = 'answered') => request('r1', state, { answer: given });
+  assert.equal(undelivered(typed), 'too early\n\none "more"');
+  assert.equal(undelivered(typed, settled({ by: 'Jonas', answers: {} })), 'too early\n\none "more"');
+  assert.equal(undelivered(typed, settled({ by: 'ana', answers: { 'Which?': 'A, one "more"' } })), 'too early');
+  assert.equal(undelivered(typed, settled({ by: 'ana', message: 'too early' })), 'one "more"');
+  const sent = { ...typed, sent: true };
+  assert.equal(undelivered(sent, settled({ by: 'ana', decision: 'allow' })), '');
+  assert.equal(undelivered(sent), '');
+  assert.equal(undelivered(sent, settled(undefined, 'withdrawn')), 'too early\n\none "more"');
+});
+
+test('what the browser kept of a request is read without trust in it', () => {
+  const nothing = { reason: '', asking: false, draft: new Map(), sent: false };
+  for (const kept of ['', 'x', 'null', '7', '{"reason": 7, "asking": "yes", "draft": {}}'])
+    assert.deepEqual(readTyped(kept), nothing);
+  const odd = readTyped('{"draft": [["__proto__", {"picked": [1, "A"], "free": null}], 5]}');
+  assert.deepEqual(
+    [...odd.draft],
+    [
+      ['__proto__', { picked: ['A'], free: '' }],
+      ['undefined', { picked: [], free: '' }],
+    ],
+  );
 });

@@ -5,6 +5,8 @@ import test from 'node:test';
 import { count, folderName, moment, money, ordinal, shortCount, tokens } from '../../src/bascule/web/js/format.js';
 import { importKey, keyId, sign, signedText, tidyCode } from '../../src/bascule/web/js/start_signing.js';
 import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/shell/compare/comparison.js';
+import { FrameProgress } from '../../src/bascule/web/shell/compare/frame_progress.js';
+import { besides } from '../../src/bascule/web/shell/compare/start_comparison.js';
 import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
@@ -29,6 +31,7 @@ import { START_SECONDS, goingAfter } from '../../src/bascule/web/shell/start/sta
 import { isTooLong, taskProblem, wholeTask } from '../../src/bascule/web/shell/start/task.js';
 import { leftWords } from '../../src/bascule/web/shell/start/waiting_starts.js';
 import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
+import { besideShown } from '../../src/bascule/web/shell/terminal/terminals.js';
 
 const session = (more = {}) => filledRecord({ session_id: 's1', agent: 'demo', cwd: '/code/api', ...more });
 const viewing = (more = {}) => ({
@@ -85,7 +88,7 @@ test('a failed start says what happened and how its process ended', () => {
   const failure = { code: 0, at: '2026-11-12T14:00:02Z' };
   assert.equal(exitWords('FAILED', failure, '2026-11-12T14:00:00Z'), 'ended with code 0 after 2 s');
   assert.equal(exitWords('FAILED', failure, undefined), 'ended with code 0');
-  assert.equal(exitWords('START_TIMEOUT', null, undefined), `no word for ${START_SECONDS} s`);
+  assert.equal(exitWords('START_TIMEOUT', null, undefined), `no response for ${START_SECONDS} s`);
 });
 
 test('a task is neither too short nor too long', () => {
@@ -218,7 +221,7 @@ test('the work of a contestant is kept when it is done, there, and changed somet
   assert.equal(whyNotKept(one, done, { files: [] }), 'It changed no file');
   assert.equal(whyNotKept({ ...one, state: 'removed' }, done, null), 'Removed. The work is on try/demo.');
   assert.equal(contestantStatus(viewing(), { ...one, problem: 'no such agent' }).word, 'Not started');
-  assert.equal(contestantStatus(viewing(), { ...one, sessionId: 'gone' }).word, 'Gone');
+  assert.equal(contestantStatus(viewing(), { ...one, sessionId: 'gone' }).word, 'Deleted');
 });
 
 test('the time of a contestant is the time it worked, without what a person took to answer', () => {
@@ -321,8 +324,8 @@ test('an audit chain is said to hold or to be broken, and where', () => {
 
 test('what came by a hub is shown as what that hub says', () => {
   assert.equal(placeWords({ address: '127.0.0.1' }), '127.0.0.1');
-  assert.equal(placeWords({ address: '127.0.0.1', via: 'office' }), '127.0.0.1, says the hub office');
-  assert.equal(placeWords({ via: 'office' }), 'no address, says the hub office');
+  assert.equal(placeWords({ address: '127.0.0.1', via: 'office' }), '127.0.0.1, reported by the hub office');
+  assert.equal(placeWords({ via: 'office' }), 'no address, reported by the hub office');
 });
 
 test('an audit export runs no formula and keeps each record on its line', () => {
@@ -339,4 +342,39 @@ test('a push service that does not answer is said to be the reason', async () =>
   await assert.rejects(answered(new Promise(() => {}), 1), /push service does not answer\. It belongs/);
   await assert.rejects(answered(Promise.reject(new Error('no')), 1000), /^Error: no$/);
   assert.equal(await answered(Promise.resolve('made'), 1000), 'made');
+});
+
+test('what comes while a page is read waits for it, and no event is fed twice', () => {
+  const progress = new FrameProgress();
+  const events = (...seqs) => seqs.map((seq) => ({ seq }));
+  assert.deepEqual([progress.has('s1'), progress.fresh('s1', events(1))], [false, []]);
+  progress.begin('s1');
+  assert.equal(progress.has('s1'), true);
+  assert.deepEqual(progress.fresh('s1', events(4, 5)), []);
+  assert.deepEqual(progress.fresh('s1', events(6)), []);
+  assert.deepEqual(progress.read('s1', 4), events(5, 6));
+  assert.deepEqual(progress.fresh('s1', events(6, 7)), events(7));
+  assert.deepEqual(progress.fresh('s1', events(7)), []);
+  assert.deepEqual(progress.fresh('s1', events(8)), events(8));
+  progress.forget('s1');
+  assert.deepEqual([progress.has('s1'), progress.fresh('s1', events(9))], [false, []]);
+});
+
+test('the agents beside the first one are those that were chosen and are still there', () => {
+  const [demo, codex, other] = ['demo', 'codex', 'other'].map((name) => ({ name }));
+  assert.deepEqual(besides([demo, codex, other], demo, new Set(['demo', 'codex', 'gone'])), [codex]);
+});
+
+test('a terminal is beside a chat, and beside no terminal, not itself and no other screen', () => {
+  const sessions = {
+    s1: session(),
+    t1: session({ session_id: 't1', driver: 'terminal' }),
+    t2: session({ session_id: 't2', driver: 'terminal' }),
+  };
+  const beside = (id, more) =>
+    besideShown(viewing({ sessions, beside: 't1', route: { name: 'session', id }, ...more }));
+  assert.deepEqual([beside('s1'), beside('t1'), beside('t2')], ['t1', null, null]);
+  assert.equal(beside('s1', { beside: null }), null);
+  assert.equal(beside('s1', { beside: 's2' }), null);
+  assert.equal(beside('s1', { route: { name: 'inbox' } }), null);
 });

@@ -339,8 +339,7 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
         await tab.page.wait_for_function(
             "began => performance.now() - began > 2100", arg=await tab.page.evaluate("performance.now()")
         )
-        await keys.press("g")
-        await keys.press("i")
+        await tab.press_soon("g", "i")
         await expect(tab.page.get_by_role("heading", name="Inbox")).to_be_visible()
         await keys.press("o")
         await expect(tab.page.locator(".session-bar__name h1")).to_have_text("Rework the rate chart")
@@ -362,6 +361,7 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
             browser, hub.url, hub.tokens["Mira"], path="/sessions/uploads", reduced_motion="reduce"
         )
         await tab.says("Parts are only")
+        await tab.page.locator(".session-row .status-dot-running").first.wait_for(state="attached")
         dot = "document.querySelector('.session-row .status-dot-running')"
         pulse = f"getComputedStyle({dot}, '::after').animationName"
         assert await tab.page.evaluate(pulse) == "none"
@@ -388,6 +388,9 @@ async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_plac
         await tab.says("answer number 399")
         frame = next(one for one in tab.page.frames if "/portlet" in one.url)
         assert await frame.evaluate("document.querySelectorAll('.block').length") <= 62
+        # The parts around it are drawn, and the frame has its size: one that changes follows the end.
+        await expect(tab.page.locator("#message")).to_be_visible()
+        await frame.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50))")
         await frame.evaluate("scrollTo(0, 0)")
         await expect(tab.well.locator("#col").get_by_text("answer number 330", exact=True)).to_have_count(1)
         assert await frame.evaluate("scrollY") > 0, "the page jumped to the top when older entries came"

@@ -61,8 +61,9 @@ async def test_keys_are_shown_only_where_they_answer(hub: RunningHub, browser: B
     await expect(allow).to_be_enabled()
     caps, hint = tab.ask.locator("footer kbd"), tab.ask.locator(".request__keys")
     message = page.locator("#message")
-    for place in (message, tab.well.locator("body")):
+    for place, focused in ((message, "TEXTAREA"), (tab.well.locator("body"), "IFRAME")):
         await place.click()
+        await page.wait_for_function("name => document.activeElement?.nodeName === name", arg=focused)
         await expect(hint).to_be_visible()
         await expect(caps.first).to_be_hidden()
         await keys.press("a")
@@ -88,11 +89,12 @@ async def test_keys_are_shown_only_where_they_answer(hub: RunningHub, browser: B
 
 
 @pytest.mark.row("R9")
-async def test_s_never_makes_a_lasting_rule(hub: RunningHub, browser: Browser) -> None:
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440x900", "390x844"])
+async def test_s_never_makes_a_lasting_rule(hub: RunningHub, browser: Browser, size: Any) -> None:
     """The command can't be remembered exactly, and what the agent offers lasts: it has no key."""
     asked = wants("r1", "Bash", "execute", ONCE, LASTING, DENY, command="rm -rf build && npm run build")
     await begun(hub, asked)
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     page = tab.page
     await expect(tab.ask.locator(".is-primary")).to_be_enabled()
     await page.keyboard.press("Control+.")
@@ -156,6 +158,38 @@ async def test_all_keys_are_listed_in_groups(hub: RunningHub, browser: Browser) 
     await tab.page.keyboard.press("?")
     sheet = tab.page.locator(".key-sheet")
     await expect(sheet.locator("h3")).to_have_text(["Anywhere", "Inbox", "In a session", "In a request"])
+    await expect(sheet.locator("section").first.locator("dt")).to_have_text(
+        [
+            "Search and commands",
+            "New session",
+            "Go to the inbox",
+            "Go to a tab",
+            "Close the tab",
+            "Show or hide the sidebar",
+            "Go to the text field",
+            "All keys",
+        ]
+    )
+    await expect(sheet.get_by_label("Inbox").locator("dt")).to_have_text(
+        ["Next", "Previous", "Open the session"]
+    )
+    await expect(sheet.get_by_label("In a session").locator("dt")).to_have_text(
+        [
+            "Send",
+            "New line",
+            "Stop the turn",
+            "Edit the last message in the queue",
+            "Go to your previous or next message",
+            "Find in this conversation",
+            "Open the conversation to print it",
+            "Show or hide changes and files",
+            "Rename the session",
+            "Go to the request",
+        ]
+    )
+    await expect(sheet.get_by_label("In a request").locator("dt")).to_have_text(
+        ["Allow once", "Allow in this session", "Deny", "Deny with a reason", "Pick an answer"]
+    )
     await expect(sheet.get_by_text("After Ctrl . or a click in the request")).to_be_visible()
     assert await sheet.evaluate("(one) => one.scrollHeight <= one.clientHeight")
 
@@ -170,8 +204,8 @@ async def test_a_button_stays_under_the_pointer_that_presses_it(hub: RunningHub,
     await page.locator("#message").click()
     caps, deny = tab.ask.locator("footer kbd"), tab.ask.locator(".danger")
     await expect(caps.first).to_be_hidden()
+    await deny.hover()  # it stands still
     before = await deny.bounding_box()
-    await deny.hover()
     await mouse.down()
     await page.evaluate("new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn), 50))")
     assert await deny.bounding_box() == before

@@ -6,15 +6,15 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
+from tests.parts import Part
 from tests.web.axe import serious
-from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.chrome import LAPTOP, PHONE, SIZES, Tab, needs_chromium, open_tab
 from tests.web.spills import spills
 
 from bascule.model.events import SessionReady
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["1440x900", "1280x720", "390x844"])
 COMMAND = "/opt/bascule/.venv/bin/bascule trust generate --role owner browser"
 
 
@@ -32,69 +32,93 @@ async def shared(hub: RunningHub, **more: Any) -> tuple[str, str]:
 
 @SIZES
 async def test_a_guest_is_told_who_stopped_sharing_and_never_a_command(
-    hub: RunningHub, browser: Browser, size: Any
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
 ) -> None:
     secret, grant = await shared(hub)
-    tab = await open_tab(browser, hub.url, secret, path="/s", size=size)
+    tab = await open_tab(browser, hub.url, secret, path="/s", size=sizes[0])
     await expect(tab.page.locator("#guest")).to_contain_text("Mira shared this session with you.")
     await hub.grants.revoke(grant)
-    await expect(tab.page.locator("h1:visible")).to_have_text("Mira stopped sharing this session")
-    await expect(tab.page.locator(".locked")).not_to_contain_text("bascule")
-    assert await serious(tab) == []
-    again = await open_tab(browser, hub.url, secret, path="/s", size=size)
-    await expect(again.page.locator("h1:visible")).to_have_text("Mira stopped sharing this session")
-    await expect(again.page.locator(".locked")).not_to_contain_text("terminal")
+    for size in sizes:
+        with part(f"the page that was open, {size['width']} wide"):
+            await tab.page.set_viewport_size(size)
+            await expect(tab.page.locator("h1:visible")).to_have_text("Mira stopped sharing this session")
+            await expect(tab.page.locator(".locked")).not_to_contain_text("bascule")
+            assert await serious(tab) == []
+    again = await open_tab(browser, hub.url, secret, path="/s", size=sizes[0])
+    for size in sizes:
+        with part(f"the link opened again, {size['width']} wide"):
+            await again.page.set_viewport_size(size)
+            await expect(again.page.locator("h1:visible")).to_have_text("Mira stopped sharing this session")
+            await expect(again.page.locator(".locked")).not_to_contain_text("terminal")
     assert again.errors == []
 
 
 @SIZES
-async def test_an_ended_link_says_when_it_ended(hub: RunningHub, browser: Browser, size: Any) -> None:
+async def test_an_ended_link_says_when_it_ended(
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
+) -> None:
+    advice = "Ask Mira for a new one if you still need it."
     secret, _ = await shared(hub, expires_in=0.001)
-    tab = await open_tab(browser, hub.url, secret, path="/s", size=size)
-    await expect(tab.page.locator("h1:visible")).to_contain_text("This link ended today at ")
-    await expect(tab.page.locator(".lead")).to_have_text("Ask Mira for a new one if you still need it.")
-    await expect(tab.page.locator(".locked")).not_to_contain_text("bascule")
-    assert await spills(tab.page) == []
-    assert await serious(tab) == []
+    tab = await open_tab(browser, hub.url, secret, path="/s", size=sizes[0])
+    for size in sizes:
+        with part(f"{size['width']} wide"):
+            await tab.page.set_viewport_size(size)
+            await expect(tab.page.locator("h1:visible")).to_contain_text("This link ended today at ")
+            await expect(tab.page.locator(".lead")).to_have_text(advice)
+            await expect(tab.page.locator(".locked")).not_to_contain_text("bascule")
+            assert await spills(tab.page) == []
+            assert await serious(tab) == []
 
 
 @SIZES
 async def test_a_key_that_never_was_one_says_so_and_the_owner_gets_the_whole_command(
-    hub: RunningHub, browser: Browser, size: Any
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
 ) -> None:
     object.__setattr__(hub.services, "link_command", COMMAND)
-    tab = await open_tab(browser, hub.url, "a-key-that-was-cut-o", size=size)
-    await expect(tab.page.locator("h1:visible")).to_have_text("This link’s key is not right")
-    await expect(tab.page.locator(".locked .copy-line")).to_contain_text(COMMAND)
+    tab = await open_tab(browser, hub.url, "a-key-that-was-cut-o", size=sizes[0])
+    copied = "words => navigator.clipboard.readText().then((text) => text === words)"
     await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await tab.page.get_by_role("button", name="Copy the command").click()
-    assert await tab.page.evaluate("navigator.clipboard.readText()") == COMMAND
-    assert await spills(tab.page) == []
-    guest = await open_tab(browser, hub.url, "a-key-that-was-cut-o", path="/s", size=size)
-    await expect(guest.page.locator("h1:visible")).to_have_text("This link’s key is not right")
-    await expect(guest.page.locator(".locked")).not_to_contain_text("bascule")
-    nothing = await open_tab(browser, hub.url, None, path="/s", size=size)
-    await expect(nothing.page.locator("h1:visible")).to_have_text("This link has no key")
-    await expect(nothing.page.locator(".locked")).not_to_contain_text("bascule")
-    for one in (guest, nothing):
-        assert await spills(one.page) == []
-        assert await serious(one) == []
+    for size in sizes:
+        with part(f"the owner, {size['width']} wide"):
+            await tab.page.set_viewport_size(size)
+            await expect(tab.page.locator("h1:visible")).to_have_text("This link’s key is not right")
+            await expect(tab.page.locator(".locked .copy-line")).to_contain_text(COMMAND)
+            await tab.page.evaluate("navigator.clipboard.writeText('')")
+            await tab.page.get_by_role("button", name="Copy the command").click()
+            await tab.page.wait_for_function(copied, arg=COMMAND)
+            assert await spills(tab.page) == []
+    guest = await open_tab(browser, hub.url, "a-key-that-was-cut-o", path="/s", size=sizes[0])
+    nothing = await open_tab(browser, hub.url, None, path="/s", size=sizes[0])
+    for one, words in ((guest, "This link’s key is not right"), (nothing, "This link has no key")):
+        for size in sizes:
+            with part(f"{words}, {size['width']} wide"):
+                await one.page.set_viewport_size(size)
+                await expect(one.page.locator("h1:visible")).to_have_text(words)
+                await expect(one.page.locator(".locked")).not_to_contain_text("bascule")
+                assert await spills(one.page) == []
+                assert await serious(one) == []
 
 
 @SIZES
 async def test_a_browser_without_a_key_and_one_that_was_revoked_are_shown_the_way_in(
-    hub: RunningHub, browser: Browser, size: Any
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
 ) -> None:
-    tab = await open_tab(browser, hub.url, None, size=size)
-    await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
-    await expect(tab.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
-    assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert await serious(tab) == []
-    mine = await open_tab(browser, hub.url, hub.tokens["operator"], size=size)
+    tab = await open_tab(browser, hub.url, None, size=sizes[0])
+    for size in sizes:
+        with part(f"without a key, {size['width']} wide"):
+            await tab.page.set_viewport_size(size)
+            await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
+            await expect(tab.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
+            assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert await serious(tab) == []
+    mine = await open_tab(browser, hub.url, hub.tokens["operator"], size=sizes[0])
     await expect(mine.page.locator("#task")).to_be_visible()
     await hub.grants.revoke(hub.grant["operator"].id)
-    await expect(mine.page.locator("h1:visible")).to_have_text("This browser’s access was revoked")
-    await expect(mine.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
+    for size in sizes:
+        with part(f"revoked, {size['width']} wide"):
+            await mine.page.set_viewport_size(size)
+            await expect(mine.page.locator("h1:visible")).to_have_text("This browser’s access was revoked")
+            await expect(mine.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
 
 
 @pytest.mark.row("S01")

@@ -10,6 +10,7 @@ from tests.daemon.homes import CLAUDE_ID, furnish
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.daemon.terminal_claude import TerminalClaude
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.system.test_command_line import bascule
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 
@@ -36,7 +37,7 @@ async def furnished(short_dir: Path) -> AsyncIterator[LiveServer]:
 
 @pytest.mark.row("R23")
 async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_and_continued_here(
-    furnished: LiveServer, browser: Browser
+    furnished: LiveServer, browser: Browser, part: Part
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token)
     group = tab.page.get_by_role("region", name="On this machine")
@@ -48,10 +49,11 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
     await row.click()
     await tab.says("It burns steadily.")
     closed = tab.page.locator("#composer .closed")
-    await expect(closed).to_contain_text("Started outside Bascule, read from Claude Code’s own files.")
-    await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}")
-    await expect(tab.page.locator("#message")).to_be_hidden()
-    await expect(tab.page.locator(".side .session-group")).not_to_have_count(0)
+    with part("it is read like any transcript"):
+        await expect(closed).to_contain_text("Started outside Bascule, read from Claude Code’s own files.")
+        await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}")
+        await expect(tab.page.locator("#message")).to_be_hidden()
+        await expect(tab.page.locator(".side .session-group")).not_to_have_count(0)
 
     # Somebody opens it in a terminal and goes on there.
     terminal = Sleeper()
@@ -74,24 +76,26 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
         )
         await area.fill("slow 2")
         await area.press("Enter")
-        queue = tab.page.locator("#queue")
-        await expect(queue).to_contain_text("slow 2")
-        await expect(queue).to_contain_text(
-            "sent when its terminal is closed, or sooner after `bascule feedback on`"
-        )
-        await expect(queue.get_by_role("button", name="Send now")).to_have_count(0)
+        with part("a message waits until the terminal is closed"):
+            queue = tab.page.locator("#queue")
+            await expect(queue).to_contain_text("slow 2")
+            await expect(queue).to_contain_text(
+                "sent when its terminal is closed, or sooner after `bascule feedback on`"
+            )
+            await expect(queue.get_by_role("button", name="Send now")).to_have_count(0)
     finally:
         terminal.end()
 
-    # The terminal is closed: the message goes out here, on the same transcript.
-    await expect(tab.page.locator("#queue")).not_to_contain_text("slow 2")
-    await expect(note).to_have_count(0)
-    await expect(tab.page.locator(".pill")).to_have_text("Ready")
-    await tab.says("piece 2.")
-    await tab.says("Continues an earlier conversation")
-    await tab.says("Make the lantern brighter")
-    await expect(group.locator(".count")).to_have_text("4")
-    await expect(tab.page.locator(".side .session-row", has_text="Light the lantern")).to_have_count(1)
+    with part("once it is closed, the message goes out here, on the same transcript"):
+        await expect(tab.page.locator("#queue")).not_to_contain_text("slow 2")
+        await expect(note).to_have_count(0)
+        await expect(tab.page.locator(".pill")).to_have_text("Ready")
+        await tab.says("piece 2.")
+        await tab.says("Continues an earlier conversation")
+        await tab.says("Make the lantern brighter")
+    with part("it is listed once"):
+        await expect(group.locator(".count")).to_have_text("4")
+        await expect(tab.page.locator(".side .session-row", has_text="Light the lantern")).to_have_count(1)
     assert tab.errors == []
     assert tab.strangers == []
 

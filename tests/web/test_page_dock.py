@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
 
@@ -24,6 +25,11 @@ PASTE = """(data) => {
 }"""
 
 
+@pytest.fixture
+def server(shared_server: LiveServer) -> LiveServer:
+    return shared_server
+
+
 async def write(tab: Tab, text: str) -> None:
     await tab.page.locator("#message").fill(text)
     await tab.page.locator("#message").press("Enter")
@@ -36,28 +42,29 @@ async def sent(server: LiveServer, session: str, text: str) -> PromptSent:
 
 
 @pytest.mark.row("TC-3.1b", "TC-3.5a", "TC-3.5b", "TC-3.7a", "TC-3.7b", "TC-3.7c", "R8", "A11")
-async def test_the_composer_follows_the_session(server: LiveServer, browser: Browser) -> None:
+async def test_the_composer_follows_the_session(server: LiveServer, browser: Browser, part: Part) -> None:
     session = await server.create("think", title="Compose")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
     await tab.says("I have thought")
     field, send = tab.page.locator("#message"), tab.page.get_by_role("button", name="Send", exact=True)
     stop = tab.page.get_by_role("button", name=re.compile("^Stop this turn"))
-    # Idle: there is a field and a button, nothing empty is sent, and there is nothing to stop.
-    await expect(tab.page.locator(".pill")).to_have_text("Ready")
-    await expect(field).to_be_editable()
-    await expect(send).to_be_disabled()
-    await expect(stop).to_have_count(0)
-    await field.fill("   ")
-    await expect(send).to_be_disabled()
+    with part("idle, nothing empty is sent and there is nothing to stop"):
+        await expect(tab.page.locator(".pill")).to_have_text("Ready")
+        await expect(field).to_be_editable()
+        await expect(send).to_be_disabled()
+        await expect(stop).to_have_count(0)
+        await field.fill("   ")
+        await expect(send).to_be_disabled()
     await field.fill("slow 100000")
     await expect(send).to_be_enabled()
     await send.click()
     # Working: it can be stopped, an empty field sends nothing, and what is written waits its turn.
     await tab.says("piece 2.")
-    await expect(tab.page.locator(".pill")).to_have_text("Working")
-    await expect(stop).to_be_visible()
-    await expect(send).to_be_disabled()
-    await expect(field).to_have_attribute("placeholder", re.compile("sent when the turn ends"))
+    with part("working, it can be stopped and an empty field sends nothing"):
+        await expect(tab.page.locator(".pill")).to_have_text("Working")
+        await expect(stop).to_be_visible()
+        await expect(send).to_be_disabled()
+        await expect(field).to_have_attribute("placeholder", re.compile("sent when the turn ends"))
     for text in ("first", "think second", "third"):
         await write(tab, text)
     rows = tab.page.locator(".queue li")
@@ -67,8 +74,9 @@ async def test_the_composer_follows_the_session(server: LiveServer, browser: Bro
     grip = tab.page.get_by_role("button", name=re.compile("^Move: third"))
     await grip.focus()
     await grip.press("ArrowUp")
-    await expect(rows.nth(1)).to_contain_text("third")
-    await expect(grip).to_be_focused()
+    with part("a row moved by keys keeps the focus"):
+        await expect(rows.nth(1)).to_contain_text("third")
+        await expect(grip).to_be_focused()
     # Arrow up in the empty field takes the last one up again.
     await field.focus()
     await field.press("ArrowUp")
@@ -88,30 +96,32 @@ async def test_the_composer_follows_the_session(server: LiveServer, browser: Bro
     await sent(server, session, "third")
     prompts = [row.event.text for row in await server.log(session) if isinstance(row.event, PromptSent)]
     assert prompts == ["think", "slow 100000", "think again", "third"]
-    await expect(rows).to_have_count(0)
-    await expect(tab.page.locator(".pill")).to_have_text("Ready")
-    await expect(stop).to_have_count(0)
-    await expect(field).to_be_editable()
-    # What was sent before comes back, and a picture goes along.
-    await field.focus()
-    await field.press("ArrowUp")
-    await expect(field).to_have_value("third")
-    await field.press("ArrowUp")
-    await expect(field).to_have_value("think again")
-    await field.press("ArrowDown")
-    await expect(field).to_have_value("third")
-    await tab.page.evaluate(PASTE, PIXEL)
-    await expect(tab.page.locator(".shots img")).to_have_count(1)
-    await field.fill("what is this picture")
-    await field.press("Enter")
-    await tab.says("I got 1 image(s): image/png")
-    await expect(tab.page.locator(".shots img")).to_have_count(0)
-    # Ended: the field is gone, the transcript is not.
-    await tab.page.get_by_role("button", name="More", exact=True).click()
-    await tab.page.get_by_role("menuitem", name="End session").click()
-    await tab.page.get_by_role("button", name="End session").click()
-    await expect(field).to_be_hidden()
-    await expect(tab.page.locator(".closed")).to_contain_text("Everything is kept")
+    with part("when all is sent, it is idle again"):
+        await expect(rows).to_have_count(0)
+        await expect(tab.page.locator(".pill")).to_have_text("Ready")
+        await expect(stop).to_have_count(0)
+        await expect(field).to_be_editable()
+    with part("what was sent before comes back"):
+        await field.focus()
+        await field.press("ArrowUp")
+        await expect(field).to_have_value("third")
+        await field.press("ArrowUp")
+        await expect(field).to_have_value("think again")
+        await field.press("ArrowDown")
+        await expect(field).to_have_value("third")
+    with part("a picture goes along"):
+        await tab.page.evaluate(PASTE, PIXEL)
+        await expect(tab.page.locator(".shots img")).to_have_count(1)
+        await field.fill("what is this picture")
+        await field.press("Enter")
+        await tab.says("I got 1 image(s): image/png")
+        await expect(tab.page.locator(".shots img")).to_have_count(0)
+    with part("ended, the field is gone and the transcript is not"):
+        await tab.page.get_by_role("button", name="More", exact=True).click()
+        await tab.page.get_by_role("menuitem", name="End session").click()
+        await tab.page.get_by_role("button", name="End session").click()
+        await expect(field).to_be_hidden()
+        await expect(tab.page.locator(".closed")).to_contain_text("Everything is kept")
     assert tab.errors == []
 
 
@@ -133,7 +143,7 @@ def make_repository(folder: Path) -> None:
 
 @pytest.mark.row("X9", "R13", "S30")
 async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
-    server: LiveServer, browser: Browser
+    server: LiveServer, browser: Browser, part: Part
 ) -> None:
     make_repository(server.work)
     session = await server.create("edit", permissionMode="auto")
@@ -143,44 +153,50 @@ async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     await tab.well.get_by_text("View changes").click()
     panel, field = tab.page.locator("#panel"), tab.page.locator("#message")
     # Its own edits, then all that git sees, then one turn.
-    await expect(panel.locator(".changed-file")).to_have_count(1)
-    await expect(panel.locator(".changed-file")).to_contain_text("greeting.py")
+    with part("the session's own edits come first"):
+        await expect(panel.locator(".changed-file")).to_have_count(1)
+        await expect(panel.locator(".changed-file")).to_contain_text("greeting.py")
     await panel.get_by_role("button", name=re.compile("This session|Turn:")).click()
     await tab.page.get_by_role("menuitemradio", name=re.compile("Since the last commit")).click()
-    await expect(panel.locator(".changed-file", has_text="src/main.py")).to_contain_text("+1")
-    await expect(panel.locator(".panel__top")).to_contain_text("trunk")
+    with part("then everything that git sees"):
+        await expect(panel.locator(".changed-file", has_text="src/main.py")).to_contain_text("+1")
+        await expect(panel.locator(".panel__top")).to_contain_text("trunk")
     await panel.locator(".changed-file", has_text="main.py").click()
-    await panel.get_by_role("button", name="Side by side").click()
-    await expect(panel.locator(".diff-columns").nth(1)).to_contain_text("return 2")
-    await panel.get_by_role("button", name="One column").click()
-    await expect(panel.locator(".diff-columns")).to_have_count(0)
+    with part("a file is shown side by side or in one column"):
+        await panel.get_by_role("button", name="Side by side").click()
+        await expect(panel.locator(".diff-columns").nth(1)).to_contain_text("return 2")
+        await panel.get_by_role("button", name="Unified").click()
+        await expect(panel.locator(".diff-columns")).to_have_count(0)
     # A remark on a line becomes a chip, outlives a reload, and goes with the next message.
     await panel.locator(".is-added button.line-number").first.click()
     await panel.get_by_label("Comment", exact=True).fill("Two is too many")
     await tab.page.keyboard.press("Enter")
-    await expect(tab.page.locator(".remarks li")).to_contain_text("main.py:2")
-    await expect(panel.locator(".line-comment")).to_have_text("Two is too many")
-    assert await serious(tab) == []
+    with part("a remark on a line becomes a chip"):
+        await expect(tab.page.locator(".remarks li")).to_contain_text("main.py:2")
+        await expect(panel.locator(".line-comment")).to_have_text("Two is too many")
+        assert await serious(tab) == []
     await tab.page.reload()
     await expect(tab.page.locator(".remarks li")).to_have_count(1)
     await tab.says("I changed")
     # Files: a tree that follows no link, text that stays text, and nothing of what is not text.
     await panel.get_by_role("button", name="Files").click()
-    await panel.get_by_role("treeitem", name="src").click()
-    await expect(panel.get_by_role("treeitem", name=re.compile("^main.py"))).to_be_visible()
-    await expect(panel.get_by_role("treeitem", name="passwd")).to_be_disabled()
-    await panel.get_by_role("treeitem", name=re.compile("^notes.md")).click()
-    await expect(panel.locator(".file-view__text")).to_contain_text("<img src=x onerror=alert(1)>")
-    assert await panel.locator("img").count() == 0
-    assert await serious(tab) == []
-    await panel.get_by_role("treeitem", name=re.compile("^data.bin")).click()
-    await expect(panel.locator(".file-view")).to_contain_text("not text")
+    with part("the tree follows no link, text stays text, and binary files show nothing"):
+        await panel.get_by_role("treeitem", name="src").click()
+        await expect(panel.get_by_role("treeitem", name=re.compile("^main.py"))).to_be_visible()
+        await expect(panel.get_by_role("treeitem", name="passwd")).to_be_disabled()
+        await panel.get_by_role("treeitem", name=re.compile("^notes.md")).click()
+        await expect(panel.locator(".file-view__text")).to_contain_text("<img src=x onerror=alert(1)>")
+        assert await panel.locator("img").count() == 0
+        assert await serious(tab) == []
+        await panel.get_by_role("treeitem", name=re.compile("^data.bin")).click()
+        await expect(panel.locator(".file-view")).to_contain_text("not text")
     # A file is mentioned by completing its path, or from the tree.
     await field.press_sequentially("See @sr")
     await expect(tab.page.get_by_role("option", name=re.compile("^main.py"))).to_be_visible()
     await field.press("Enter")
     await expect(field).to_have_value("See @src/main.py ")
     await panel.get_by_role("treeitem", name=re.compile("^notes.md")).click()
+    await expect(panel.locator(".file-view__text")).to_contain_text("<img src=x onerror=alert(1)>")
     await panel.get_by_role("button", name="Mention it in the message").click()
     await expect(field).to_have_value("See @src/main.py @notes.md ")
     await field.press("Enter")
@@ -192,7 +208,9 @@ async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
 
 
 @pytest.mark.row("R12", "S61")
-async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServer, browser: Browser) -> None:
+async def test_a_shared_session_is_read_along_and_nothing_more(
+    server: LiveServer, browser: Browser, part: Part
+) -> None:
     session = await server.create("run", title="Read with me")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
     await expect(tab.ask).to_be_visible()
@@ -202,49 +220,54 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await share.get_by_role("button", name="Create a link").click()
     link = await share.locator(".copy-line span").first.inner_text()
     assert link.startswith(f"{server.url}/s#token=")
-    await expect(share).to_contain_text("Only this machine can open it.")
-    await expect(share.locator(".shares li")).to_contain_text("never opened · ends in 24 h")
+    with part("the link says who can open it, and for how long"):
+        await expect(share).to_contain_text("Only this machine can open it.")
+        await expect(share.locator(".shares li")).to_contain_text("never opened · ends in 24 h")
 
     token = link.split("#token=")[1]
     guest = await open_tab(browser, server.url, token, path="/s", size=PHONE)
     await guest.says("Run")
-    await expect(guest.page.locator("#guest")).to_contain_text("shared this session with you")
-    await expect(guest.page.locator("#guest")).to_contain_text("link ends in 24 h")
-    await expect(guest.page.locator("#requests")).to_contain_text("wants to run a command")
-    for part in (
-        ".request",
-        "#message:visible",
-        ".session-bar .back:visible",
-        "#bnav:visible",
-        "#mswitch:visible",
-    ):
-        await expect(guest.page.locator(part)).to_have_count(0)
-    assert token not in guest.page.url
-    for one in (tab, guest):
-        assert await serious(one) == []
+    with part("the guest sees the request and nothing to press"):
+        await expect(guest.page.locator("#guest")).to_contain_text("shared this session with you")
+        await expect(guest.page.locator("#guest")).to_contain_text("link ends in 24 h")
+        await expect(guest.page.locator("#requests")).to_contain_text("wants to run a command")
+        for absent in (
+            ".request",
+            "#message:visible",
+            ".session-bar .back:visible",
+            "#bnav:visible",
+            "#mswitch:visible",
+        ):
+            await expect(guest.page.locator(absent)).to_have_count(0)
+        assert token not in guest.page.url
+        for one in (tab, guest):
+            assert await serious(one) == []
     # Live: what the owner allows and what comes of it.
     await tab.page.keyboard.press("Escape")
     await tab.allow()
     await guest.says("The command is done")
-    async with guest.page.expect_download() as waiting:
-        await guest.page.get_by_role("button", name="Export").click()
-        await guest.page.get_by_role("menuitem", name=re.compile("web page")).click()
-    text = (await (await waiting.value).path()).read_text()
-    assert "The command is done" in text
-    assert "<script" not in text
-    # Who has a key of their own keeps it: the link opens in its tab alone. The path may hold the secret, too.
-    mine = Tab(await tab.page.context.new_page(), server.url)
-    await mine.go(f"/s/{token}")
-    await expect(mine.page.locator("#guest")).to_contain_text("shared this session with you")
-    assert token not in mine.page.url
-    await mine.page.close()
+    with part("the guest exports a page without scripts"):
+        async with guest.page.expect_download() as waiting:
+            await guest.page.get_by_role("button", name="Export").click()
+            await guest.page.get_by_role("menuitem", name=re.compile("web page")).click()
+        text = (await (await waiting.value).path()).read_text()
+        assert "The command is done" in text
+        assert "<script" not in text
+    with part("the link opens in its tab alone, also with the secret in its path"):
+        mine = Tab(await tab.page.context.new_page(), server.url)
+        await mine.go(f"/s/{token}")
+        await expect(mine.page.locator("#guest")).to_contain_text("shared this session with you")
+        assert token not in mine.page.url
+        await mine.page.close()
     await tab.page.reload()
-    await expect(tab.page.locator("#message")).to_be_visible()
-    await expect(tab.page.locator(".watch")).to_have_attribute("aria-label", re.compile("here, too"))
-    await tab.page.get_by_role("button", name="Share", exact=True).click()
-    await share.locator(".shares").get_by_role("button", name="Revoke").click()
-    await expect(guest.page.get_by_text("This session is no longer shared")).to_be_visible()
-    await expect(share.locator(".shares li")).to_have_count(0)
+    with part("who has a key of their own keeps it"):
+        await expect(tab.page.locator("#message")).to_be_visible()
+        await expect(tab.page.locator(".watch")).to_have_attribute("aria-label", re.compile("here, too"))
+    with part("revoked, it shows nothing more"):
+        await tab.page.get_by_role("button", name="Share", exact=True).click()
+        await share.locator(".shares").get_by_role("button", name="Revoke").click()
+        await expect(guest.page.get_by_text("This session is no longer shared")).to_be_visible()
+        await expect(share.locator(".shares li")).to_have_count(0)
     for one in (tab, guest):
         assert one.errors == []
         assert one.strangers == []

@@ -5,6 +5,7 @@ from playwright.async_api import Browser, Locator, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
 
 from bascule.link.machine import AgentInfo
@@ -41,7 +42,7 @@ def started(hub: RunningHub) -> list[StartSession]:
 
 @pytest.mark.row("C6")
 async def test_an_edited_message_goes_to_a_new_session_that_says_where_it_came_from(
-    shared_server: LiveServer, browser: Browser
+    shared_server: LiveServer, browser: Browser, part: Part
 ) -> None:
     server = shared_server
     session = await server.create("think one", title="Herons")
@@ -56,29 +57,41 @@ async def test_an_edited_message_goes_to_a_new_session_that_says_where_it_came_f
     await expect(offers(tab)).to_have_count(2)
     await offers(tab).nth(1).focus()
     await tab.page.keyboard.press("Enter")
-    await expect(composer(tab)).to_contain_text(EDITING)
-    await expect(field).to_have_value("think two")
-    await expect(field).to_be_focused()
+    with part("the message is in the field"):
+        await expect(composer(tab)).to_contain_text(EDITING)
+        await expect(field).to_have_value("think two")
+        await expect(field).to_be_focused()
     # It is there after a reload, and what was written before it waits.
     await field.fill("think of otters")
     await tab.page.reload()
+    await expect(field).to_be_visible()
     await expect(field).to_have_value("think of otters")
+    # Without a connection it waits for one, as the page says.
+    await tab.page.route("**/api/tickets", lambda route: route.abort())
+    await server.kill()
+    await expect(tab.page.locator(".hold")).to_have_text("Sent when the connection is back")
     await field.press("Enter")
+    await expect(field).to_be_disabled()
+    await server.start()
+    await tab.page.unroute("**/api/tickets")
+    await tab.page.evaluate("dispatchEvent(new Event('online'))")
     await expect(tab.page.get_by_role("tab", selected=True)).to_contain_text("Herons, edited")
     await expect(tab.well.locator(".user-message")).to_contain_text("think of otters")
     made = tab.page.url.rpartition("/")[2]
-    begun = (await server.log(made))[0].event
-    assert isinstance(begun, SessionStarted)
-    assert isinstance(first.event, TurnEnded)
-    assert (begun.forked, begun.forked_at) == (True, first.event.fork_at)
-    assert begun.copied_from == CopiedFrom(session, asked.seq)
+    with part("the new session says where it came from"):
+        begun = (await server.log(made))[0].event
+        assert isinstance(begun, SessionStarted)
+        assert isinstance(first.event, TurnEnded)
+        assert (begun.forked, begun.forked_at) == (True, first.event.fork_at)
+        assert begun.copied_from == CopiedFrom(session, asked.seq)
     link = tab.well.locator(".gap-line").get_by_role("button")
     await expect(link).to_have_text("“Herons”")
     await link.click()
-    await expect(tab.page.get_by_role("tab", selected=True)).not_to_contain_text("edited")
-    await expect(field).to_have_value("A draft")
-    await expect(composer(tab)).not_to_contain_text(EDITING)
-    assert (await server.log(session))[-1].seq == second.seq, "the first session was changed"
+    with part("the first session and its draft are as they were"):
+        await expect(tab.page.get_by_role("tab", selected=True)).not_to_contain_text("edited")
+        await expect(field).to_have_value("A draft")
+        await expect(composer(tab)).not_to_contain_text(EDITING)
+        assert (await server.log(session))[-1].seq == second.seq, "the first session was changed"
     assert tab.errors == []
 
 

@@ -9,8 +9,9 @@ from msgspec import Raw
 from playwright.async_api import Browser, Page, expect
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
+from tests.parts import Part
 from tests.web.axe import AXE, RUN
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, needs_chromium, open_tab
 
 from bascule.model.event_values import Usage
 from bascule.model.events import (
@@ -101,36 +102,37 @@ async def opened(browser: Browser, file: Path, size: Any = DESKTOP, **options: A
 
 
 @pytest.mark.row("R12")
-@pytest.mark.parametrize("size", [DESKTOP, {"width": 1280, "height": 720}, PHONE])
 async def test_an_export_is_read_as_the_page_is(
-    hub: RunningHub, browser: Browser, tmp_path: Path, size: Any
+    hub: RunningHub, browser: Browser, tmp_path: Path, part: Part
 ) -> None:
-    file = await exported(hub, tmp_path)
-    page = await opened(browser, file, size)
-    words = await page.inner_text("body")
-    # Markdown is drawn, and the agent's own markup is text.
-    await expect(page.locator(".agent-message h2")).to_have_text("What changes")
-    await expect(page.locator(".agent-message td[align=right]")).to_have_text("3")
-    await expect(page.locator(".agent-message strong")).to_have_text("one")
-    await expect(page.locator("li.task")).to_have_count(2)
-    await expect(page.locator(".code-block header")).to_have_text("python")
-    assert '<b onclick="alert(1)">not bold</b>' in words
-    assert "[far: picture from elsewhere.example, not loaded]" in words
-    assert (
-        await page.locator("p", has_text="مرحبا").evaluate("(one) => getComputedStyle(one).direction")
-        == "rtl"
-    )
-    # Nothing of how it is stored: no raw times, names of programs or stop reasons.
-    for raw in ("T12:", "Z\n", "end_turn", "owner", "claude-code", '\\"', "file_path"):
-        assert raw not in words
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    # A path that does not fit loses folders and never its file's name; an address in a table is broken.
+    page = await opened(browser, await exported(hub, tmp_path))
     cut = "(one) => one.scrollWidth > one.clientWidth"
-    folder, name = page.locator(".is-path > span").last, page.locator(".is-path > b").last
-    await expect(name).to_have_text("settings.py")
-    assert [await folder.evaluate(cut), await name.evaluate(cut)] == [True, False]
-    assert not await page.locator(".data-table").evaluate(cut)
-    assert await page.locator("script, link, iframe, [style], [onclick]").count() == 0
+    for size in (DESKTOP, LAPTOP, PHONE):
+        with part(f"{size['width']} wide"):
+            await page.set_viewport_size(size)
+            words = await page.inner_text("body")
+            # Markdown is drawn, and the agent's own markup is text.
+            await expect(page.locator(".agent-message h2")).to_have_text("What changes")
+            await expect(page.locator(".agent-message td[align=right]")).to_have_text("3")
+            await expect(page.locator(".agent-message strong")).to_have_text("one")
+            await expect(page.locator("li.task")).to_have_count(2)
+            await expect(page.locator(".code-block header")).to_have_text("python")
+            assert '<b onclick="alert(1)">not bold</b>' in words
+            assert "[far: picture from elsewhere.example, not loaded]" in words
+            assert (
+                await page.locator("p", has_text="مرحبا").evaluate("(one) => getComputedStyle(one).direction")
+                == "rtl"
+            )
+            # Nothing of how it is stored: no raw times, names of programs or stop reasons.
+            for raw in ("T12:", "Z\n", "end_turn", "owner", "claude-code", '\\"', "file_path"):
+                assert raw not in words
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            # A path too long loses folders, never its file's name; an address in a table is broken.
+            folder, name = page.locator(".is-path > span").last, page.locator(".is-path > b").last
+            await expect(name).to_have_text("settings.py")
+            assert [await folder.evaluate(cut), await name.evaluate(cut)] == [True, False]
+            assert not await page.locator(".data-table").evaluate(cut)
+            assert await page.locator("script, link, iframe, [style], [onclick]").count() == 0
 
 
 async def test_tool_calls_are_lines_that_open_and_diffs_are_coloured(

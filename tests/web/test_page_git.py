@@ -91,6 +91,48 @@ async def test_a_person_stages_reverts_commits_and_opens_a_pull_request(
     assert tab.errors == []
 
 
+@pytest.mark.row("X9", "R15")
+async def test_what_was_typed_for_a_commit_and_a_pull_request_is_kept_while_they_are_refused(
+    machine: LiveServer, browser: Browser
+) -> None:
+    (machine.folder / "signed-in").touch()
+    tab = await panel_of(machine, browser, machine.token)
+    page = tab.page
+    lock = machine.work / ".git/index.lock"
+    lock.touch()
+    await page.get_by_role("button", name="Commit…").click()
+    await page.get_by_label("Message", exact=True).last.fill("Trim it again")
+    await page.get_by_role("button", name="Commit", exact=True).click()
+    await tab.told("index.lock")
+    await page.get_by_role("button", name="Commit…").click()
+    await expect(page.get_by_label("Message", exact=True).last).to_have_value("Trim it again")
+    await page.get_by_role("button", name="Cancel").click()
+    lock.unlink()
+    # Nobody is at the other end, so the push fails.
+    there = machine.folder / "there/mira/lantern.git"
+    there.rename(there.with_name("away.git"))
+    typed = {"Branch": "wicks", "Title": "All wicks", "Description": "Trimmed.\nTwice."}
+    button = page.get_by_role("button", name="Pull request…")
+    card = page.get_by_role("dialog", name="Open a pull request")
+    await button.click()
+    for label, text in typed.items():
+        await card.get_by_label(label).fill(text)
+    await card.get_by_label("As a draft").check()
+    await card.get_by_role("button", name="Push and open").click()
+    await page.locator(".note.bad").wait_for()
+    await page.reload()
+    await button.click()
+    for label, text in typed.items():
+        await expect(card.get_by_label(label)).to_have_value(text)
+    await expect(card.get_by_label("As a draft")).to_be_checked()
+    there.with_name("away.git").rename(there)
+    await card.get_by_role("button", name="Push and open").click()
+    await tab.told("Opened https://github.com/mira/lantern/pull/")
+    await button.click()
+    await expect(card.get_by_label("Title")).not_to_have_value("All wicks")
+    await expect(card.get_by_label("As a draft")).not_to_be_checked()
+
+
 @pytest.mark.row("X9")
 async def test_only_owners_and_operators_may_change_the_repository(
     machine: LiveServer, browser: Browser

@@ -85,7 +85,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         await nothing_left(tab)
         second = await page.context.new_page()
         await second.goto(f"{hub.url}/sessions/python310#token={hub.tokens['viewer']}")
-        await expect(second.locator(".banner")).to_contain_text("You read along live.")
+        await expect(second.locator(".banner")).to_contain_text("You’re following live.")
         assert "private draft" not in str(await second.evaluate(STORED))
 
 

@@ -211,6 +211,7 @@ async def test_what_is_typed_survives_a_reload_and_of_two_browsers_both_are_kept
         await expect(editor(ana.page).locator(".ql-editor")).to_contain_text("Ana's")
         await expect(ana.page.locator(".library-saved")).to_have_text("Not saved")
     ben = await open_tab(browser, hub.url, hub.tokens["operator"], path=path)
+    await expect(editor(ben.page).locator(".ql-editor")).to_have_text("First")
     await write(ben.page, "Ben's ")
     await ben.page.get_by_role("button", name="Save", exact=True).click()
     await expect(ben.page.locator(".library-saved")).to_have_text("Version 2")

@@ -59,6 +59,10 @@ async def test_a_full_sidebar_shows_what_lives_then_five_of_each_project_and_wha
         await expect(names).to_have_text(["Chore number 0", *latest, "Show 61 more"])
         # Every row says which agent it is.
         await expect(group.locator(".session-row .agent-mark")).to_have_count(6)
+        # Claude Code and Codex can be told apart.
+        marks = [page.locator(f"[data-key={one}].session-row .agent-mark") for one in ("uploads", "flaky")]
+        await expect(marks[0]).to_have_text("C")
+        await expect(marks[1]).to_have_text("X")
         # One is pinned, though it is far from the first page, and still is after a reload without its tab.
         await tab.turn_to("/sessions/old1")
         await expect(page.locator(".session-bar__name h1")).to_have_text("Chore number 1")

@@ -8,7 +8,7 @@ from tests.live import LiveServer
 from tests.waiting import within
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 
-from bascule.model.events import PermissionAnswered, PromptSent, QuestionAnswered, TurnEnded
+from bascule.model.events import ArchivedChanged, PermissionAnswered, PromptSent, QuestionAnswered, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -63,6 +63,7 @@ async def test_text_streams_and_becomes_markdown_when_it_is_complete(
     await expect(tab.well.locator(".caret")).to_be_visible()
     await server.post(f"/api/sessions/{session}/interrupt")
     await expect(tab.well.locator(".caret")).to_have_count(0)
+    await server.wait_for(session, TurnEnded)
     await server.send(session, "count 12 20")
     await tab.says("10 11 12")
     await expect(tab.well.locator(".caret")).to_have_count(0)
@@ -257,9 +258,10 @@ async def test_a_new_browser_is_trusted_by_a_link_and_sent_away_when_it_is_revok
     link = await tab.page.locator(".copy-line span").inner_text()
     other = await open_tab(browser, server.url, link.split("#token=")[1])
     await expect(other.page.locator("#task")).to_be_visible()
-    row = tab.page.locator("tr", has_text="Tablet")
+    revoke = (row := tab.page.locator("tr", has_text="Tablet")).get_by_role("button", name="Revoke")
+    await expect(revoke).to_be_enabled()
     with within(2):
-        await row.get_by_role("button", name="Revoke").click()
+        await revoke.click()
         await expect(other.page.get_by_text("This browser’s access was revoked")).to_be_visible()
     await expect(row).to_have_count(0)
 
@@ -301,6 +303,7 @@ async def test_a_session_is_exported_archived_and_taken_back(server: LiveServer,
     await row.click()
     await tab.page.get_by_role("button", name="More", exact=True).click()
     await tab.page.get_by_role("menuitem", name="Unarchive").click()
+    await server.wait_for(session, lambda one: isinstance(one, ArchivedChanged) and not one.archived)
     await tab.page.reload()
     await expect(row).to_have_count(1)
 

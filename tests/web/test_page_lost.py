@@ -50,7 +50,7 @@ async def test_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
     # Said at once, with the count of tries; the transcript stays. The first try is made at once, too.
     await tab.told("Trying again, second time")
     await page.get_by_role("button", name="Try now").click()
-    await tab.told("Trying again, third time")
+    await tab.told("Trying again, (third|fourth|fifth) time")  # the next may follow at once
     await tab.says("I have thought")
     await expect(tab.well.locator(".gap-line.lost")).to_contain_text("Last word from")
     # After two minutes: what to run there
@@ -107,7 +107,12 @@ async def test_two_tries_at_once_are_one_connection_and_the_restart_is_still_sai
     held: list[Route] = []
     more = asyncio.Event()
 
+    released = False
+
     async def hold(ticket: Route) -> None:
+        if released:
+            await ticket.continue_()
+            return
         held.append(ticket)
         more.set()
 
@@ -119,6 +124,7 @@ async def test_two_tries_at_once_are_one_connection_and_the_restart_is_still_sai
             while len(held) < count:
                 more.clear()
                 await more.wait()
+    released = True
     while held:
         await held.pop(0).continue_()
     await tab.page.unroute("**/api/tickets")
@@ -137,7 +143,7 @@ async def test_a_device_that_goes_away_while_the_page_loads_is_said_and_a_title_
 
     def receive(frame: str | bytes) -> None:
         received.append(str(frame))
-        if any('"agent:status"' in one for one in received) and "Renamed meanwhile" in received[-1]:
+        if all(any(words in one for one in received) for words in ('"agent:status"', "Renamed meanwhile")):
             pushed.set()
 
     async with lantern(tmp_path) as hub:

@@ -1,6 +1,7 @@
 """Names that every JavaScript object inherits, for everything an agent may name: words like any other."""
 
 import json
+from collections.abc import AsyncIterator
 
 import pytest
 from msgspec import Raw
@@ -8,6 +9,7 @@ from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
 from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.pollution import assert_unpolluted
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion
 from bascule.model.event_values import PermissionOption, Question, QuestionOption
@@ -38,6 +40,13 @@ OPTIONS = (PermissionOption("once", "allow_once", "Allow once"), PermissionOptio
 SHA = "b" * 64
 # An object whose text can't be had: `String(it)` throws.
 MUTE = {"toString": 1, "valueOf": 1}
+
+
+@pytest.fixture(autouse=True)
+async def unpolluted(browser: Browser) -> AsyncIterator[None]:
+    """Nothing that an agent named in a test was put on what every object inherits, in page and frame."""
+    yield
+    await assert_unpolluted(browser)
 
 
 def raw(**fields: object) -> Raw:

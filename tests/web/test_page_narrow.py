@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 from tests.web.chrome import DESKTOP, LAPTOP, needs_chromium, open_tab
-from tests.web.lantern import lantern, tell
+from tests.web.lantern import begin, lantern, tell
 
 from bascule.model.events import SessionStarted, TitleChanged
 
@@ -24,6 +24,7 @@ async def test_a_wide_diff_takes_its_room_only_while_it_is_shown_and_send_stays_
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as hub:
+        await tell(hub.store, "quiet", begin("/code/lantern", "A quiet one"))
         tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/uploads", size=LAPTOP)
         page, panel = tab.page, tab.page.locator("#panel")
         await tab.says("Parts are only")
@@ -33,11 +34,26 @@ async def test_a_wide_diff_takes_its_room_only_while_it_is_shown_and_send_stays_
         narrow = await page.evaluate(width)
         await panel.get_by_role("button", name="Side by side").click()
         await page.wait_for_function(f"narrow => {width} > narrow + 100", arg=narrow)
+        # The next session shows no diff, so there is room for its chips, after a reload too.
+        chips = [page.locator(f"#composer .{one}") for one in ("k-agent", "k-model")]
+        for chip in chips:
+            await expect(chip).to_be_hidden()
+        await tab.turn_to("/sessions/quiet")
+        await expect(page.locator(".session-bar__name h1")).to_have_text("A quiet one")
+        for chip in chips:
+            await expect(chip).to_be_visible()
+        await page.reload()
+        for chip in chips:
+            await expect(chip).to_be_visible()
+        await tab.turn_to("/sessions/uploads")
+        await panel.locator(".changed-file").first.click()
+        await page.wait_for_function(f"narrow => {width} > narrow + 100", arg=narrow)
         # With little room and no connection, the words about it push nothing out.
         assert await page.evaluate(INSIDE)
         hub.server.stop()
         await page.locator("#message").fill("and go on")
         await expect(page.locator("#banner")).to_be_visible()
+        await expect(page.locator("#composer .hold")).to_be_visible()
         assert await page.evaluate(INSIDE)
         # The next session shows no diff, so its panel is as narrow as before.
         await tab.turn_to("/sessions/rates")

@@ -15,6 +15,7 @@ from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 
 from bascule.model.events import TurnEnded
+from bascule.store.postgres.address import shown
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -44,17 +45,26 @@ async def place(short_dir: Path) -> AsyncIterator[Place]:
                 yield Place(hub, laptop, postgres)
 
 
-@pytest.mark.row("X11")
-async def test_a_page_says_that_its_database_is_away_stays_open_and_says_when_it_is_back(
-    place: Place, browser: Browser
-) -> None:
-    hub, laptop, postgres = place
+async def listed(place: Place, browser: Browser) -> dict[str, Tab]:
+    """Two pages that list a session whose turn has ended."""
+    hub, laptop, _ = place
     session = await start(hub, laptop, "count 3")
     await hub.wait_for(session, TurnEnded)
     tabs = {
         name: await open_tab(browser, hub.url, hub.token, path="/sessions", size=size)
         for name, size in (("desktop", DESKTOP), ("phone", PHONE))
     }
+    for tab in tabs.values():
+        await expect(tab.page.locator(".session-row")).to_have_count(1)
+    return tabs
+
+
+@pytest.mark.row("X11")
+async def test_a_page_says_that_its_database_is_away_stays_open_and_says_when_it_is_back(
+    place: Place, browser: Browser
+) -> None:
+    hub, laptop, postgres = place
+    tabs = await listed(place, browser)
     for tab in tabs.values():
         await expect(tab.page.locator(".device-row")).to_be_visible()
         await expect(tab.page.locator(".device-row")).not_to_contain_text("no database")
@@ -64,6 +74,15 @@ async def test_a_page_says_that_its_database_is_away_stays_open_and_says_when_it
         for name, tab in tabs.items():
             await expect(tab.page.locator(".device-row")).to_contain_text("no database")
             await expect(tab.page.locator(".session-row").first).to_be_visible()  # what it had stays
+            # Which address can't be reached, and what to do.
+            await tab.page.locator(".device-row").click()
+            told = tab.page.get_by_role("dialog", name="Machines").locator(".is-wrong")
+            await expect(told).to_contain_text(f"(nothing listens at {shown(postgres.admin)})")
+            await expect(told).to_contain_text(
+                "Start its database server again; agents keep working meanwhile."
+            )
+            await expect(told).not_to_contain_text("Errno")
+            await tab.page.keyboard.press("Escape")
             assert await serious(tab) == []
             assert not await tab.page.evaluate(WIDER)
             await _picture(tab, f"no-database-{name}")
@@ -78,6 +97,39 @@ async def test_a_page_says_that_its_database_is_away_stays_open_and_says_when_it
     await equal_logs(hub, laptop, other)
     for tab in tabs.values():
         await expect(tab.page.locator(".session-row")).to_have_count(2)
+
+
+@pytest.mark.row("X11")
+async def test_a_page_that_is_loaded_while_the_database_is_away_says_what_to_do_and_goes_on_by_itself(
+    place: Place, browser: Browser
+) -> None:
+    hub, laptop, postgres = place
+    tabs = await listed(place, browser)
+    await asyncio.to_thread(postgres.stop)
+    try:
+        await problem(hub, "database can't be reached")
+        for name, tab in tabs.items():
+            await tab.page.reload()
+            said = tab.page.locator(".nothing" if name == "phone" else ".banner")
+            await expect(said).to_be_visible()
+            await expect(said).to_contain_text("The server can’t use its database.")
+            await expect(said).to_contain_text("Start its database server again")
+            await expect(said).to_contain_text("this page goes on by itself")
+            await expect(said).not_to_contain_text("Errno")
+            assert await serious(tab) == []
+            assert not await tab.page.evaluate(WIDER)
+            await _picture(tab, f"loaded-without-database-{name}")
+    finally:
+        await asyncio.to_thread(postgres.start)
+    for tab in tabs.values():  # nobody touches them
+        await expect(tab.page.locator(".session-row")).to_have_count(1)
+        await expect(tab.page.get_by_text("can’t use its database")).to_have_count(0)
+        await expect(tab.page.locator(".device-row")).not_to_contain_text("no database")
+    other = await start(hub, laptop, "count 2")
+    await hub.wait_for(other, TurnEnded)
+    for tab in tabs.values():
+        await expect(tab.page.locator(".session-row")).to_have_count(2)
+        assert tab.errors == []
 
 
 async def _picture(tab: Tab, name: str) -> None:

@@ -100,6 +100,7 @@ async def test_what_a_guard_rail_asks_is_announced_too(hub: RunningHub, browser:
     page = tab.page
     await page.context.add_init_script(f"({STAND_IN})()")
     await page.reload()
+    await expect(page.locator(".session-row[data-key=s1]")).to_be_visible()  # what comes from here on is news
     await page.get_by_role("radiogroup", name="Notifications").get_by_role("radio", name="On").click()
     await expect(page.get_by_role("radio", name="On")).to_be_checked()
     await page.evaluate("window.aside = true")

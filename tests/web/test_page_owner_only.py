@@ -245,6 +245,7 @@ async def test_trust_rules_limits_and_more_time_are_left_to_the_machine_and_what
         await page.locator(".machine-field select").select_option(LAPTOP)
         note = page.locator(".settings .owner-note")
         await expect(note).to_contain_text("laptop takes rules that allow, and changes to those that deny")
+        await expect(page.locator("tr[data-key]")).not_to_have_count(0)
         await expect(page.get_by_label("Change this rule")).to_have_count(0)
         allowing = page.locator("tr[data-key]", has_text="Allow")
         await expect(page.get_by_label("Remove this rule")).to_have_count(await allowing.count())
@@ -266,8 +267,8 @@ async def test_more_time_and_a_trusted_folder_are_the_machines_to_give(
             browser, machines.hub.url, machines.token, path=f"/sessions/{session}", size=size
         )
         page = tab.page
-        await expect(page.get_by_role("button", name="Keep it", exact=True)).to_have_count(0)
-        await page.get_by_role("button", name="Keep it on laptop").click()
+        await expect(page.get_by_role("button", name="Keep it running", exact=True)).to_have_count(0)
+        await page.get_by_role("button", name="Keep it running on laptop").click()
         await expect(page.get_by_role("dialog")).to_contain_text("laptop takes more time for a session only")
         await is_sound(tab)
         await page.keyboard.press("Escape")

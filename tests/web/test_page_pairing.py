@@ -37,6 +37,8 @@ async def test_a_phone_enters_by_the_link_and_stays_in_without_it(hub: RunningHu
         "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.length])"
     )
     assert secret not in kept
+    # Its own key has come, and is kept: the page is connected by it.
+    await expect(tab.page.locator(".device-row")).to_be_attached()
     await tab.go("/")
     await expect(tab.page.locator("#task")).to_be_visible()
     assert tab.errors == []
@@ -47,6 +49,7 @@ async def test_a_used_link_says_so_and_names_the_command_for_a_new_one(
 ) -> None:
     secret = secret_of(hub, "Ana's phone")
     await expect((await open_link(browser, hub, secret)).page.locator("#task")).to_be_visible()
+    await until(lambda: names(hub))  # the page is drawn before the link is redeemed
     object.__setattr__(hub.services, "link_command", "/opt/bascule trust generate")
     late = await open_link(browser, hub, secret)
     await expect(late.page.locator("h1:visible")).to_have_text("This link has already been used")

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
-from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.parts import Part
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, SIZES, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern
 from tests.web.spills import spills
 from tests.web.test_page_requests import begun
@@ -15,7 +16,6 @@ from bascule.model.events import AnyEvent, Diff, ToolChanged, ToolStarted, TurnE
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-SIZES = pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["1440x900", "1280x720", "390x844"])
 DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders"
 LONG_NAME = "a_test_whose_name_says_all_that_it_shows_and_is_longer_than_the_panel_is_wide.py"
 CUT = """(one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight
@@ -34,7 +34,7 @@ async def open_panel(tab: Tab, part: str, size: Any) -> None:
 @SIZES
 @pytest.mark.row("X9", "X13")
 async def test_a_long_path_among_the_changes_keeps_its_file_name(
-    hub: RunningHub, browser: Browser, size: Any
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
 ) -> None:
     edits: list[AnyEvent] = []
     for n, name in enumerate(["settings.py", LONG_NAME]):
@@ -42,23 +42,26 @@ async def test_a_long_path_among_the_changes_keeps_its_file_name(
         diff = Diff(path, "@@ -1 +1 @@\n-a\n+b\n", 1, 1)
         edits += [ToolStarted(f"t{n}", "Edit", path, "edit"), ToolChanged(f"t{n}", "done", diffs=(diff,))]
     await begun(hub, *edits, TurnEnded("end_turn"))
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=sizes[0])
     await expect(tab.well.locator(".turn__foot")).to_contain_text("2 files")
-    await open_panel(tab, "Changes", size)
+    await open_panel(tab, "Changes", sizes[0])
     rows = tab.page.locator(".changed-file")
     names, folders = rows.locator(".changed-file__path b"), rows.locator(".changed-file__path bdi")
-    await expect(names).to_have_text([LONG_NAME, "settings.py"])
-    await expect(folders).to_have_text([f"{DEEP}/"] * 2)
-    for n in (0, 1):
-        assert not await names.nth(n).evaluate(CUT)
-        # The numbers beside it are in sight, too, and the name does not run into the next row.
-        assert not await rows.nth(n).evaluate(CUT)
-    assert await folders.nth(1).evaluate(CUT), "there is room for all of it: the path is too short"
-    assert await spills(tab.page) == []
+    for size in sizes:
+        with part(f"{size['width']} wide"):
+            await tab.page.set_viewport_size(size)
+            await expect(names).to_have_text([LONG_NAME, "settings.py"])
+            await expect(folders).to_have_text([f"{DEEP}/"] * 2)
+            for n in (0, 1):
+                assert not await names.nth(n).evaluate(CUT)
+                # The numbers beside it are in sight, too, and the name does not run into the next row.
+                assert not await rows.nth(n).evaluate(CUT)
+            assert await folders.nth(1).evaluate(CUT), "there is room for all of it: the path is too short"
+            assert await spills(tab.page) == []
     assert tab.errors == []
 
 
-@SIZES
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["1440x900", "1280x720", "390x844"])
 @pytest.mark.row("X9")
 async def test_letters_in_the_filter_find_files_of_the_whole_project(
     tmp_path: Path, browser: Browser, size: Any

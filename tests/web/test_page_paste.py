@@ -1,14 +1,15 @@
 """Pasting into terminals: nothing leaves its bracket or runs by itself, and nothing is cut off in silence."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
 from tests.live import LiveServer
 from tests.terminal.viewing import terminal
 from tests.web.chrome import PHONE, needs_chromium
-from tests.web.test_page_terminal import Screen, at_terminal, paste
+from tests.web.terminal_screen import Screen
+from tests.web.test_page_terminal import at_terminal, paste
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -26,10 +27,17 @@ LEAVING = (
 )
 
 
-@pytest.fixture
-async def bash(short_dir: Path) -> Any:
-    async with LiveServer(short_dir, env={"SHELL": "/bin/bash"}) as running:
+@pytest.fixture(scope="module")
+async def shared(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir, env={"SHELL": "/bin/bash"}) as running:
         yield running
+
+
+@pytest.fixture
+async def bash(shared: LiveServer) -> AsyncIterator[LiveServer]:
+    """The module's server; the shell of the test before has ended."""
+    yield shared
+    await shared.clear()
 
 
 async def fresh_line(screen: Screen, word: str) -> None:
@@ -154,6 +162,7 @@ async def test_a_line_too_long_for_the_program_is_handed_back_and_a_megabyte_arr
     await expect(ask.locator("pre")).to_have_text(long)
     await ask.get_by_role("button", name="Copy the text").click()
     await expect(ask).to_have_count(0)
+    await expect(page.locator("#status")).to_have_text("Copied.")
     assert await page.evaluate("navigator.clipboard.readText()") == long
     # Among several lines it is spoken of before, whatever reads them.
     await paste(screen, f"short\n{long}\n")

@@ -1,6 +1,7 @@
 """Reading a session: paths that open, what was asked in sight, lines that wrap, waiting that is no work."""
 
 import base64
+import itertools
 import json
 import time
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from playwright.async_api import Browser, Locator, expect
-from tests.hub.running_hub import RunningHub
+from playwright.async_api import Browser, Locator, Page, expect
+from tests.hub.running_hub import RunningHub, until
 from tests.hub.scripted_device import append
-from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+from tests.parts import Part
+from tests.web.chrome import DESKTOP, PHONE, SIZES, needs_chromium, open_tab
 
 from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.files.folder_listing import list_files
+from bascule.link.files import ReadFile
 from bascule.model.codec import timestamp
 from bascule.model.events import (
     AnyEvent,
@@ -71,15 +74,19 @@ async def test_a_path_in_text_or_in_a_tool_line_opens_the_file_beside_it(
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
     await tab.says("See ")
     links = tab.well.locator(".path-link")
-    assert await links.all_inner_texts() == ["src/app.py:12", "src/app.py:3"]
+    await expect(links).to_have_text(["src/app.py:12", "src/app.py:3"])
     await tab.well.locator("summary", has_text="app.py").click()
     await expect(links).to_have_count(3)
     await links.nth(1).click()
     panel = tab.page.locator("#panel")
     await expect(panel.get_by_role("tree", name="Files")).to_be_visible()
     await expect(panel.get_by_label("Filter files")).to_be_visible()
-    asked = [command for command in hub.device.commands if type(command).__name__ == "ReadFile"]
-    assert [command.path for command in asked][-1:] == ["src/app.py"]
+
+    def asked() -> list[str]:
+        return [one.path for one in hub.device.commands if isinstance(one, ReadFile)]
+
+    await until(lambda: bool(asked()))
+    assert asked()[-1:] == ["src/app.py"]
     assert tab.errors == []
 
 
@@ -103,27 +110,30 @@ async def test_wide_tables_and_code_stay_in_the_column_and_code_wraps(
     assert not await pre.evaluate(wide)
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("size", [DESKTOP, SMALL, PHONE], ids=["1440x900", "1280x720", "390x844"])
+@SIZES
 async def test_an_edge_beyond_which_code_or_a_table_goes_on_is_shaded(
-    hub: RunningHub, browser: Browser, size: Any, theme: Any
+    hub: RunningHub, browser: Browser, sizes: Any, part: Part
 ) -> None:
     cells = [[f"number {row} {n}" for n in range(40)] for row in range(3)]
     table = "\n".join(" | ".join(row) for row in (cells[0], ["---"] * 40, *cells[1:]))
     text = f"{table}\n\n```text\n{WIDE}\n```\n\n```text\nshort\n```\n"
     await told(hub, PromptSent("p1", "Wide", "ana"), TextSaid("m1", "assistant", text))
-    tab = await open_tab(
-        browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size, color_scheme=theme
-    )
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=sizes[0])
     await tab.says("short")
-    for one in (tab.well.locator(".data-table"), tab.well.locator(".code-block pre").first):
-        await one.scroll_into_view_if_needed()
-        assert await shaded(browser, one) == [False, True]
-        await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth / 2; }")
-        assert await shaded(browser, one) == [True, True]
-        await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
-        assert await shaded(browser, one) == [True, False]
-    assert await shaded(browser, tab.well.locator(".code-block pre").last) == [False, False]
+    blank = await browser.new_page()
+    for size, theme in itertools.product(sizes, ("dark", "light")):
+        with part(f"{size['width']} wide, {theme}"):
+            await tab.page.set_viewport_size(size)
+            await tab.page.emulate_media(color_scheme=theme)
+            for one in (tab.well.locator(".data-table"), tab.well.locator(".code-block pre").first):
+                await one.scroll_into_view_if_needed()
+                await one.evaluate("(one) => { one.scrollLeft = 0; }")
+                assert await shaded(blank, one) == [False, True]
+                await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth / 2; }")
+                assert await shaded(blank, one) == [True, True]
+                await one.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+                assert await shaded(blank, one) == [True, False]
+            assert await shaded(blank, tab.well.locator(".code-block pre").last) == [False, False]
 
 
 # Of the free strip at the foot of a picture: how much each edge differs from the middle.
@@ -140,12 +150,10 @@ EDGES = """async (png) => {
 }"""
 
 
-async def shaded(browser: Browser, box: Locator) -> list[bool]:
-    """Whether its left and its right edge are shaded, by what is painted."""
+async def shaded(blank: Page, box: Locator) -> list[bool]:
+    """Whether its left and its right edge are shaded, by what is painted. An empty page reads the picture."""
     png = base64.b64encode(await box.screenshot()).decode()
-    blank = await browser.new_page()
     apart = await blank.evaluate(EDGES, png)
-    await blank.close()
     return [one > 6 for one in apart]
 
 

@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 from tests.hub.running_hub import until
+from tests.waiting import PATIENCE_MS
 from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.two_machines import LAPTOP, TOWER, Machines, two_machines
 
-from bascule.daemon.start_views import described
+from bascule.daemon.starts.start_views import described
 from bascule.link.starts import (
     AnswerStartLink,
     DecideStart,
@@ -240,6 +241,7 @@ async def test_a_one_time_link_opens_a_page_and_only_its_button_acts(
     async with two_machines(tmp_path) as machines:
         asking = Asking(machines)
         context = await browser.new_context(viewport=size)
+        context.set_default_timeout(PATIENCE_MS)
         page = await context.new_page()
         # A mail program that looks at the link sees the page, and nothing happens by that.
         for _ in range(2):

@@ -4,16 +4,18 @@ import asyncio
 import json
 import re
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, FrameLocator, Locator, expect
+from playwright.async_api import Browser, expect
 from tests.cli.test_cli_attach import Tty
 from tests.live import FAKES, LiveServer
+from tests.parts import Part
 from tests.terminal.viewing import grant, terminal
-from tests.waiting import PATIENCE
-from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
+from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.terminal_screen import Screen
 
 from bascule.model.events import SessionStarted
 
@@ -48,49 +50,17 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-async def shells(short_dir: Path) -> Any:
-    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as running:
+@pytest.fixture(scope="module")
+async def shared(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir, env={"SHELL": "/bin/sh"}) as running:
         yield running
 
 
-class Screen:
-    """A terminal on a page, as a person has it before them."""
-
-    def __init__(self, tab: Tab, place: str = "#terminal") -> None:
-        self.tab, self.place = tab, place
-        self.element: Locator = tab.page.locator(f"{place} .term-frame")
-        self.frame: FrameLocator = tab.page.frame_locator(f"{place} .term-frame")
-        self.rows: Locator = self.frame.locator(".xterm-rows")
-        self.lines: Locator = self.rows.locator("> div")
-        self.foot: Locator = tab.page.locator(f"{place} .terminal-foot")
-
-    async def shows(self, text: str) -> None:
-        await expect(self.rows).to_contain_text(text)
-
-    async def prompts(self) -> None:
-        await expect(self.rows).to_have_text(re.compile(r"[$#]\s*$"))
-
-    async def height(self) -> int:
-        """Rows, once the terminal has the size that its foot says."""
-        size = re.compile(r"^\d+ × \d+$")
-        await expect(self.foot.locator(".whose")).to_have_text(size)
-        rows = int((await self.foot.locator(".whose").inner_text()).split(" × ")[1])
-        await expect(self.lines).to_have_count(rows)
-        return rows
-
-    async def type(self, text: str) -> None:
-        await self.element.click()
-        await expect(self.element).to_be_focused()
-        await self.tab.page.keyboard.type(text)
-
-    async def at(self, text: str) -> tuple[float, float]:
-        """The middle of a piece of text on the screen."""
-        words = self.frame.locator(".xterm-rows span", has_text=text).last
-        async with asyncio.timeout(PATIENCE):
-            while (box := await words.bounding_box()) is None:  # just drawn anew
-                await words.wait_for()
-        return box["x"] + min(box["width"], 7 * len(text)) / 2, box["y"] + box["height"] / 2
+@pytest.fixture
+async def shells(shared: LiveServer) -> AsyncIterator[LiveServer]:
+    """The module's server; the terminals of the test before have ended."""
+    yield shared
+    await shared.clear()
 
 
 async def at_terminal(browser: Browser, server: LiveServer, session: str, **more: Any) -> Screen:
@@ -166,7 +136,7 @@ async def test_one_terminal_is_seen_by_two_pages_and_by_attach(shells: LiveServe
 
 @pytest.mark.row("P8", "S53")
 async def test_links_finding_copying_pasting_bell_text_size_and_theme(
-    shells: LiveServer, browser: Browser
+    shells: LiveServer, browser: Browser, part: Part
 ) -> None:
     session = await terminal(shells)
     screen = await at_terminal(browser, shells, session, permissions=["clipboard-read", "clipboard-write"])
@@ -179,49 +149,54 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
         link.format("javascript:alert(1)", "bad-one"),
         link.format("https://real.example/way", "fake.example"),
     )
-    # The tab blinks, and nothing else says it.
     ringing = asyncio.create_task(page.wait_for_selector(".session-tab[data-ringing]"), name="ringing")
     await screen.type(
         f"clear; printf '{bad} {good}\\n\\033[31mcolour\\033[0m http://plain.example/x\\n\\a'\n"
     )
     await screen.shows("colour")
-    red = screen.frame.locator(".xterm-rows span", has_text="colour").last
-    await expect(red).to_have_css("color", "rgb(247, 118, 142)")
-    await page.mouse.click(*await screen.at("bad-one"))
-    await page.mouse.move(*await screen.at("fake.example"))
-    await expect(screen.frame.locator("#target")).to_have_text("https://real.example/way")
-    await page.mouse.click(*await screen.at("fake.example"))
-    card = page.get_by_role("dialog", name="Open this link?")
-    await expect(card.locator("p")).to_have_text("https://real.example/way")
-    await ringing
-    await expect(screen.foot).not_to_contain_text(re.compile("bell", re.IGNORECASE))
+    with part("colours are those of the theme"):
+        red = screen.frame.locator(".xterm-rows span", has_text="colour").last
+        await expect(red).to_have_css("color", "rgb(247, 118, 142)")
+    with part("a link says where it leads, and asks first"):
+        await page.mouse.click(*await screen.at("bad-one"))
+        await page.mouse.move(*await screen.at("fake.example"))
+        await expect(screen.frame.locator("#target")).to_have_text("https://real.example/way")
+        await page.mouse.click(*await screen.at("fake.example"))
+        card = page.get_by_role("dialog", name="Open this link?")
+        await expect(card.locator("p")).to_have_text("https://real.example/way")
+    with part("the tab blinks, and nothing else says it"):
+        await ringing
+        await expect(screen.foot).not_to_contain_text(re.compile("bell", re.IGNORECASE))
     # Finding
     rows = await screen.height()
     await screen.element.click()
     await page.keyboard.press("Control+Shift+F")
     field = page.get_by_label("Find in this terminal")
-    await field.fill("plain.example")
-    await expect(page.locator("#terminal .find-bar .hint")).to_have_text("1 of 1")
-    await field.fill("nowhere-to-be-found")
-    await expect(page.locator("#terminal .find-bar .hint")).to_have_text("not found")
-    # The bar takes a line or two from the terminal and gives them back; a new height ends a selection.
-    await expect(screen.lines).not_to_have_count(rows)
+    with part("what is found is counted"):
+        await field.fill("plain.example")
+        await expect(page.locator("#terminal .find-bar .hint")).to_have_text("1 of 1")
+        await field.fill("nowhere-to-be-found")
+        await expect(page.locator("#terminal .find-bar .hint")).to_have_text("not found")
+        # The bar takes a line or two from the terminal and gives them back; a new height ends a selection.
+        await expect(screen.lines).not_to_have_count(rows)
     await page.keyboard.press("Escape")
     await expect(screen.lines).to_have_count(rows)
-    # Copying
-    await page.mouse.dblclick(*await screen.at("colour"))
-    await page.keyboard.press("Control+Shift+C")
-    await expect(page.locator("#status")).to_have_text("Copied.")
-    assert await page.evaluate("navigator.clipboard.readText()") == "colour"
+    with part("a selection is copied"):
+        await page.mouse.dblclick(*await screen.at("colour"))
+        await page.keyboard.press("Control+Shift+C")
+        await expect(page.locator("#status")).to_have_text("Copied.")
+        assert await page.evaluate("navigator.clipboard.readText()") == "colour"
     # Pasting: one line as it is, several only when a person says so, bracketed where the program wants it.
     await screen.type("clear; printf '\\033[?2004h'; echo bracket''ed; cat -v\n")
     await screen.shows("bracketed")
-    await paste(screen, "single")
-    await screen.shows("^[[200~single^[[201~")
+    with part("one line is pasted as it is"):
+        await paste(screen, "single")
+        await screen.shows("^[[200~single^[[201~")
     await paste(screen, "rm -rf a\nrm -rf b\n")
     ask = page.get_by_role("alertdialog")
-    await expect(ask).to_contain_text("Paste 2 lines?")
-    await expect(ask.locator("pre")).to_have_text("rm -rf a\nrm -rf b")
+    with part("several lines are shown before they are pasted"):
+        await expect(ask).to_contain_text("Paste 2 lines?")
+        await expect(ask.locator("pre")).to_have_text("rm -rf a\nrm -rf b")
     await ask.get_by_role("button", name="Cancel").click()
     await expect(ask).to_have_count(0)
     await paste(screen, "first\nsecond")
@@ -231,25 +206,31 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     await expect(screen.rows).not_to_contain_text("rm -rf")
     # Text size and theme
     await page.keyboard.press("Control+C")
-    before = await screen.foot.locator(".whose").inner_text()
-    await screen.foot.get_by_role("button", name="More").click()
-    await page.get_by_role("menuitem", name="Larger text").click()
-    await expect(screen.foot.locator(".whose")).not_to_have_text(before)
-    await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
-        "background-color", "rgb(19, 20, 28)"
-    )
-    await page.emulate_media(color_scheme="light")
-    await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
-        "background-color", "rgb(253, 253, 255)"
-    )
+    with part("the text grows"):
+        before = await screen.foot.locator(".whose").inner_text()
+        await screen.foot.get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Larger text").click()
+        await expect(screen.foot.locator(".whose")).not_to_have_text(before)
+    with part("the theme is the system's"):
+        await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
+            "background-color", "rgb(19, 20, 28)"
+        )
+        await page.emulate_media(color_scheme="light")
+        await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
+            "background-color", "rgb(253, 253, 255)"
+        )
     assert refused == [], "the policy holds, and nothing ran against it"
-    # The frame can reach nothing of the shell, nor the network.
-    frame = next(one for one in page.frames if "/terminal" in one.url)
-    assert await frame.evaluate("fetch('/api/sessions').then(() => 'reached', () => 'refused')") == "refused"
-    assert (
-        await frame.evaluate("(() => { try { return String(parent.document) } catch { return 'closed' } })()")
-        == "closed"
-    )
+    with part("the frame can reach nothing of the shell, nor the network"):
+        frame = next(one for one in page.frames if "/terminal" in one.url)
+        assert (
+            await frame.evaluate("fetch('/api/sessions').then(() => 'reached', () => 'refused')") == "refused"
+        )
+        assert (
+            await frame.evaluate(
+                "(() => { try { return String(parent.document) } catch { return 'closed' } })()"
+            )
+            == "closed"
+        )
     assert screen.tab.errors == []
     assert screen.tab.strangers == []
 
@@ -339,7 +320,7 @@ async def test_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_serve
 
 @pytest.mark.row("P8")
 async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
-    short_dir: Path, browser: Browser
+    short_dir: Path, browser: Browser, part: Part
 ) -> None:
     server = LiveServer(short_dir, env={"SHELL": "/bin/sh"})
     screen_script = server.work / "screen.py"
@@ -368,13 +349,14 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         await beside.shows(f"{server.work}")
         await beside.shows("beside")
         await expect(page.locator("#message")).to_be_visible()
-        grip = page.get_by_role("separator", name="Width of the chat")
-        await grip.focus()
-        wide = (await page.locator("#beside").bounding_box() or {})["width"]
-        for _ in range(5):
-            await page.keyboard.press("ArrowRight")
-        await expect(grip).to_have_attribute("aria-valuenow", "60")
-        assert (await page.locator("#beside").bounding_box() or {})["width"] < wide
+        with part("the width is changed by keys"):
+            grip = page.get_by_role("separator", name="Width of the chat")
+            await grip.focus()
+            wide = (await page.locator("#beside").bounding_box() or {})["width"]
+            for _ in range(5):
+                await page.keyboard.press("ArrowRight")
+            await expect(grip).to_have_attribute("aria-valuenow", "60")
+            assert (await page.locator("#beside").bounding_box() or {})["width"] < wide
         await page.locator("#beside").get_by_role("button", name="More").click()
         await page.get_by_role("menuitem", name="Show it alone").click()
         alone = Screen(tab)
@@ -396,16 +378,18 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         screen_id = page.url.rsplit("/", 1)[1]
         reader = await at_terminal(browser, server, screen_id, token=await grant(server, "viewer"))
         await reader.shows("heard typed here")
-        await expect(reader.foot).to_contain_text("You read along live. You can’t type here.")
+        await expect(reader.foot).to_contain_text("You’re following live. You can’t type here.")
         await reader.type("not from me\n")
         await page.get_by_role("button", name="Continue as a chat").click()
         await expect(page).to_have_url(re.compile(f"{chat}$"))
         await expect(page.locator(".pill")).to_have_text("Ready")  # what comes after one has left is news
-        started = [one.event for one in await server.log(chat) if isinstance(one.event, SessionStarted)]
-        assert [one.resumed_from for one in started] == [None, resumed]
-        await expect(reader.foot).to_contain_text("Ended.")
-        await expect(row).to_have_count(1)
-        await expect(row).not_to_contain_text("Ended")
+        with part("the chat continues the conversation of the screen"):
+            started = [one.event for one in await server.log(chat) if isinstance(one.event, SessionStarted)]
+            assert [one.resumed_from for one in started] == [None, resumed]
+        with part("it is still one row"):
+            await expect(reader.foot).to_contain_text("Ended.")
+            await expect(row).to_have_count(1)
+            await expect(row).not_to_contain_text("Ended")
         await tab.turn_to("/inbox")
         await expect(page.get_by_role("heading", name="Nothing needs you.")).to_be_visible()
         assert "not from me" not in await reader.rows.inner_text()
@@ -460,8 +444,10 @@ async def test_a_terminal_that_is_ready_late_does_not_close_the_menu_one_has_ope
     page = tab.page
     await page.add_init_script(f"({HOLD_FOCUS})()")
     await tab.go(f"/sessions/{session}")
-    await page.locator("#terminal .term-frame").wait_for()
-    frame = next(one for one in page.frames if "/terminal" in one.url)
+    element = await page.locator("#terminal .term-frame").element_handle()
+    frame = await element.content_frame()
+    assert frame is not None
+    await frame.wait_for_url("**/terminal*")
     await frame.wait_for_function("() => Boolean(window.letGo)")
     more = page.locator("#sbar").get_by_role("button", name="More", exact=True)
     await more.click()
@@ -471,6 +457,7 @@ async def test_a_terminal_that_is_ready_late_does_not_close_the_menu_one_has_ope
     await expect(page.get_by_role("menu").get_by_role("menuitem").first).to_be_focused()
     await page.keyboard.press("Escape")
     await page.locator("#terminal .term-frame").focus()
+    await frame.wait_for_function("() => document.activeElement?.matches('.xterm-helper-textarea')")
     await page.keyboard.type("echo we$((3 - 1))ll\n")
     await Screen(tab).shows("we2ll")
     assert tab.errors == []

@@ -29,6 +29,7 @@ AGENTS = (
 )
 
 
+@pytest.mark.row("B1")
 async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_the_session(
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +50,8 @@ async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_th
         # The session is talked to in the other way.
         await tab.go("/sessions/uploads")
         chip = page.locator(".k-mode:visible")
-        shown = f"Every command and edit comes to you first.\n{PROJECT}"
+        first = "What it asks for comes to you first. Most agents read the project without asking."
+        shown = f"{first}\n{PROJECT}"
         await expect(chip).to_have_attribute("title", shown)
         await expect(chip).to_contain_text(PROJECT)
         # The models change, and with them the chip before this one, which stays the button that it was.

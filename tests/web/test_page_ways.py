@@ -153,7 +153,7 @@ async def test_a_folder_is_trusted_after_plain_words_and_no_longer_by_one_press(
     card = tab.page.get_by_role("dialog", name="Trust work?")
     await expect(card).to_contain_text("run commands without asking you")
     await card.get_by_role("button", name="Trust work").click()
-    await tab.told("Agents trust work now")
+    await tab.told("work is now trusted")
     assert (await claude.http.get("/api/projects/trusted")).json()["folders"] == [str(claude.work)]
     await folder.click()
     await tab.page.get_by_role("menuitem", name="Stop trusting work").click()

@@ -148,7 +148,8 @@ async def test_finding_going_and_jumping_reach_what_is_not_loaded(hub: RunningHu
         portlet.asked.clear()
         await portlet.tell("goto", seq=29_990)
         await portlet.hears(type="more", around=29_990)
-        await portlet.tell("page", number=portlet.asked[-1]["number"], page=None)
+        question = next(one for one in portlet.asked if one.get("around") == 29_990)
+        await portlet.tell("page", number=question["number"], page=None)
         portlet.answers = True
         await portlet.tell("goto", seq=29_990)
         await portlet.sees("line 2999.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Route
+from tests.waiting import PATIENCE_MS
 from tests.web.chrome import needs_chromium
 
 pytestmark = needs_chromium
@@ -43,6 +44,7 @@ async def test_a_text_only_document_is_what_quill_says_it_is(browser: Browser) -
     cases = [case for case in CASES if is_text_only(case)]
     assert len(cases) > 25
     page = await browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     await page.route(f"{ORIGIN}/**", serve)
     await page.goto(ORIGIN)
     said = await page.evaluate(SCRIPT, [case["delta"] for case in cases])

@@ -10,10 +10,10 @@ from tests.web.node import NODE, needs_node
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
 CHECK = """
 import { readFileSync } from 'node:fs';
-const { visible, tame, hasHidden, visiblePieces } = await import(process.argv[2]);
+const { visible, sanitize, hasHidden, visiblePieces } = await import(process.argv[2]);
 const cases = JSON.parse(readFileSync(process.argv[3], 'utf8'));
 console.log(JSON.stringify(cases.map((one) => ({
-  visible: visible(one.text), tame: tame(one.text), hidden: hasHidden(one.text),
+  visible: visible(one.text), sanitize: sanitize(one.text), hidden: hasHidden(one.text),
   joined: visiblePieces(one.text).map((piece) => piece.text).join(''),
 }))));
 """

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from tests.cli.program import bascule
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,9 @@ async def test_only_an_owner_changes_rules_and_everybody_who_may_look_sees_them(
         for role, may_try in (("operator", 200), ("viewer", 403)):
             grant = (await server.post("/api/grants", name=role, role=role)).json()
             headers = {"authorization": f"Bearer {grant['token']}"}
-            async with httpx.AsyncClient(base_url=server.url, headers=headers, trust_env=False) as other:
+            async with httpx.AsyncClient(
+                base_url=server.url, headers=headers, trust_env=False, timeout=PATIENCE
+            ) as other:
                 assert (await other.post("/api/rules", json={"rule": RULE})).status_code == 403
                 assert (await other.delete(f"/api/rules/{made.json()['id']}")).status_code == 403
                 assert (await other.get("/api/rules/import")).status_code == 403

@@ -1,8 +1,10 @@
-"""Takes pictures of every screen, in both themes and both sizes, into docs/screens (`make screens`).
+"""Takes pictures of every screen, in both themes, on a desktop and a phone, into docs/screens.
 
-The sessions in them are told by tests/web/lantern.py; the page, the hub and the browser are the real ones.
+`make screens` runs it; with ARGS="--into FOLDER list share" it takes only those two, into another folder. The
+sessions in them are told by tests/web/lantern.py; the page, the hub and the browser are the real ones.
 """
 
+import argparse
 import asyncio
 import datetime
 import shutil
@@ -11,10 +13,10 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 from tests.hub.running_hub import RunningHub
-from tests.web.chrome import DESKTOP, PHONE, Tab, chromium, open_tab
+from tests.web.chrome import DESKTOP, LAPTOP, PHONE, Tab, chromium, open_tab
 from tests.web.lantern import finished_turn, lantern, once, tell, wants_command, wants_edit
 from tests.web.screens.machine_scenes import MACHINE
 from tests.web.screens.panel_scenes import MORE
@@ -37,7 +39,7 @@ async def nothing(tab: Tab, hub: RunningHub) -> None:
 
 async def command(tab: Tab, hub: RunningHub) -> None:
     """The whole of it: several sessions open, the changes beside, a request in front."""
-    if tab.page.viewport_size == DESKTOP:
+    if tab.page.viewport_size != PHONE:
         for session in ("flaky", "rates", "uploads"):
             await tab.page.locator(f".session-row[data-key={session}]").click()
         await tab.page.keyboard.press("Control+j")
@@ -165,11 +167,15 @@ SCREENS: dict[str, tuple[str, str, Act]] = {
 EMPTY = frozenset({"empty"})
 
 
+# Where a short screen decides whether what matters is in sight: these on a laptop, too.
+SHORT = frozenset({"empty", "start", "command", "terminal"})
+
+
 # At the same time: most of the time goes by waiting for the page to settle.
 LANES = 3
 
 
-async def pictures(browser: Browser, packer: Page, name: str, size: dict[str, int]) -> None:
+async def pictures(browser: Browser, packer: Page, name: str, size: ViewportSize, into: Path) -> None:
     """One screen at one size, in both themes: a hub of its own, reached once."""
     who, path, act = SCREENS[name]
     folder = Path(tempfile.mkdtemp())
@@ -184,29 +190,33 @@ async def pictures(browser: Browser, packer: Page, name: str, size: dict[str, in
                 await tab.page.emulate_media(color_scheme=theme)
                 await settled(tab)
                 taken = await small(packer, await tab.page.screenshot())
-                (FOLDER / f"{name}-{theme}-{size['width']}.png").write_bytes(taken)
+                (into / f"{name}-{theme}-{size['width']}.png").write_bytes(taken)
             await tab.page.context.close()
     finally:
         shutil.rmtree(folder)
 
 
 async def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
+    asked = argparse.ArgumentParser(description="Take pictures of the page's screens.")
+    asked.add_argument("names", nargs="*", metavar="NAME", help="the screens; all without")
+    asked.add_argument("--into", type=Path, default=FOLDER, help="the folder (docs/screens)")
+    given = asked.parse_args()
+    given.into.mkdir(parents=True, exist_ok=True)
     lanes = asyncio.Semaphore(LANES)
 
     failed: list[str] = []
 
-    async def take(browser: Browser, packer: Page, name: str, size: dict[str, int]) -> None:
+    async def take(browser: Browser, packer: Page, name: str, size: ViewportSize) -> None:
         async with lanes:
             try:
-                await pictures(browser, packer, name, size)
+                await pictures(browser, packer, name, size, given.into)
             except PlaywrightError as error:  # the others are still worth taking
                 failed.append(f"{name} at {size['width']}: {error.message}")
 
     async with chromium() as browser, asyncio.TaskGroup() as group:
         packer = await browser.new_page()
-        for name in sys.argv[1:] or SCREENS:
-            for size in (DESKTOP, PHONE):
+        for name in given.names or SCREENS:
+            for size in (DESKTOP, *([LAPTOP] if name in SHORT else []), PHONE):
                 group.create_task(take(browser, packer, name, size))
     if failed:
         sys.exit("Not taken:\n" + "\n".join(failed))
