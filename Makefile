@@ -65,7 +65,7 @@ split: $(VENV)/.dev ## Run the suites that need a server with the hub in a proce
 		tests/hub tests/system tests/terminal tests/acp tests/web tests/machines/test_split_mode.py $(ARGS)
 
 chaos: $(VENV)/.dev ## Kill the server, a hub and a machine KILLS=100 times while sessions stream
-	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 \
+	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 7200 \
 		tests/chaos tests/link/test_simulator.py $(ARGS)
 
 machines: $(VENV)/.dev ## Test hubs and machines at full scale: power cuts, blackholes, dead networks, older versions
