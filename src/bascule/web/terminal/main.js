@@ -96,6 +96,7 @@ const takes = {
   paste: (message) => {
     terminal.paste(withoutControls(message.text));
     terminal.focus();
+    tell({ type: 'pasted' });
   },
   copy: () => copy(),
   find: (message) => find(message.text, message.step),

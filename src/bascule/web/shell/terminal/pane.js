@@ -157,6 +157,9 @@ export class TerminalPane {
       case 'paste':
         if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text);
         break;
+      case 'pasted':
+        this.pasting.typed();
+        break;
       case 'earlier':
         if (isWhole(message.lines)) this.line.earlier(message.lines);
         break;

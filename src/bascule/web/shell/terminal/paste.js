@@ -10,10 +10,14 @@ import { pasteWords } from './format.js';
 
 const MAX_MARKED = 64 * 1024; // characters; a longer text is written out without marks
 
-/** @typedef {{label: string, run: () => void}} PasteChoice */
+/**
+ * @typedef {{label: string, run: () => void, waits?: boolean}} PasteChoice
+ * One that waits leaves the card, and with it the focus, until the frame has typed the text: what is typed next
+ * belongs after it.
+ */
 
 /**
- * The whole text with a question; the first choice is the safe one. Escape closes it, as every choice does.
+ * The whole text with a question; the first choice is the safe one. Escape closes it, as the choices do.
  * @param {{title: string, notes: string[], text: string, choices: PasteChoice[]}} about
  * @param {() => void} close
  */
@@ -38,9 +42,11 @@ function pasteCard({ title, notes, text, choices }, close) {
         whole.length > MAX_MARKED ? visible(whole) : shown(whole),
       ),
     ),
-    choices.map(({ label, run }, n) => {
-      const onclick = () => {
-        close();
+    choices.map(({ label, run, waits }, n) => {
+      const onclick = (/** @type {On} */ event) => {
+        if (!waits) close();
+        else if (event.currentTarget.getAttribute('aria-disabled')) return;
+        else event.currentTarget.setAttribute('aria-disabled', 'true');
         run();
       };
       return h('button', { type: 'button', class: `button ${n ? 'line' : 'quiet'}`, onclick }, label);
@@ -55,6 +61,14 @@ function pasteCard({ title, notes, text, choices }, close) {
  * @param {() => void} back gives the terminal its focus again
  */
 export function pasting(place, app, paste, back) {
+  /** @type {Element | null} */
+  let typing = null; // the card whose text is on its way to the frame
+
+  function close() {
+    place.replaceChildren();
+    back();
+  }
+
   /**
    * @param {string} title
    * @param {string[]} notes
@@ -62,10 +76,6 @@ export function pasting(place, app, paste, back) {
    * @param {PasteChoice[]} choices
    */
   function card(title, notes, text, choices) {
-    const close = () => {
-      place.replaceChildren();
-      back();
-    };
     place.replaceChildren(pasteCard({ title, notes, text, choices }, close));
     /** @type {HTMLElement | null} */ (place.querySelector('.button'))?.focus();
   }
@@ -83,8 +93,21 @@ export function pasting(place, app, paste, back) {
     const { title, notes, yes } = pasteWords(text);
     card(title, notes, text, [
       { label: 'Cancel', run: () => undefined },
-      { label: yes, run: () => paste(text) },
+      {
+        label: yes,
+        waits: true,
+        run: () => {
+          typing = /** @type {Element | null} */ (place.firstElementChild);
+          paste(text);
+        },
+      },
     ]);
+  }
+
+  /** The frame has typed what was pasted last: only now may keys follow. */
+  function typed() {
+    if (typing && typing === place.firstElementChild) close();
+    typing = null;
   }
 
   /**
@@ -109,5 +132,5 @@ export function pasting(place, app, paste, back) {
       app.note('The browser did not let us read the clipboard. Use its own paste in the terminal.', { tone: 'bad' });
     }
   }
-  return { ask, heldBack, fromClipboard };
+  return { ask, typed, heldBack, fromClipboard };
 }
