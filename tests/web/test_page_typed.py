@@ -133,3 +133,25 @@ async def test_an_answer_that_is_refused_is_still_there_and_one_that_was_taken_i
         await expect(tab.page.locator("#message")).to_have_value("")
         assert await tab.page.evaluate(kept) == []
         assert tab.errors == []
+
+
+# Runs before the page does: whether the message's field was hidden in the moment it came.
+WATCH = """new MutationObserver((_, observer) => {
+  const field = document.getElementById('message');
+  if (!field) return;
+  observer.disconnect();
+  window.hiddenAtFirst = Boolean(field.closest('[hidden]'));
+}).observe(document, { childList: true, subtree: true })"""
+
+
+@pytest.mark.row("R15")
+async def test_nothing_can_be_typed_before_the_page_knows_which_draft_it_shows(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
+        await tab.page.add_init_script(WATCH)
+        await tab.go("/sessions/uploads")
+        await expect(tab.page.locator("#message")).to_be_visible()
+        assert await tab.page.evaluate("window.hiddenAtFirst")
+        assert tab.errors == []

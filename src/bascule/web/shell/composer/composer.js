@@ -86,7 +86,7 @@ class Composer {
     this.shots = h('div');
     this.row = h('div', { class: 'composer__row' });
     const parts = [this.menu.element, this.editing, this.remarks, this.shots, this.area, this.row];
-    this.box = h('div', { class: 'composer' }, ...parts);
+    this.box = h('div', { class: 'composer', hidden: true }, ...parts); // until the draft that it shows is known
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
     this.attach = attachButton(
