@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -80,6 +80,40 @@ async def test_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_itsel
         await server.end_keeper()
 
 
+@pytest.fixture
+async def server_with_small_spools(short_dir: Path) -> AsyncIterator[LiveServer]:
+    """What agents say has less room than one file of it: full for good, and the database never."""
+    server = LiveServer(short_dir)
+    await server.start()
+    spools = str(server.data / "keeper" / "spool")
+    mounted = await _run("mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", spools)
+    try:
+        if not mounted:
+            pytest.skip("needs root: it mounts a small file system")
+        yield server
+    finally:
+        await server.stop()
+        await server.end_keeper()
+        assert not mounted or await _run("umount", "-l", spools)
+
+
+@pytest.mark.row("REL-19")
+async def test_it_is_said_when_only_what_an_agent_says_finds_no_room(server_with_small_spools: LiveServer):
+    server = server_with_small_spools
+    session = await server.create("flood 300 65536")
+    with within(10):  # nothing else would be written for half a minute
+        problem = await _storage_problem(server, shown=True)
+    assert problem == "The disk is full: the output of an agent waits until there is room again."
+    assert (await server.post(f"/api/sessions/{session}/title", title="more")).status_code == 200
+
+    assert await _run("mount", "-o", "remount,size=128m", str(server.data / "keeper" / "spool"))
+    await server.wait_for(session, TurnEnded)
+    assert await _storage_problem(server, shown=False) == ""
+    rows = await server.log(session)
+    text = "".join(row.event.text for row in rows if isinstance(row.event, TextAppended))
+    assert len(text) == 300 * 65536
+
+
 @pytest.mark.row("REL-19", "R20")
 @pytest.mark.parametrize("how", ["close", "kill-all"])
 async def test_an_agent_can_be_stopped_while_the_disk_is_full(short_dir: Path, small_disk: Path, how: str):
@@ -142,6 +176,11 @@ async def test_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
     finally:
         await server.stop()
         await server.end_keeper()
+
+
+async def _run(*command: str) -> bool:
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _fill(disk: Path) -> None:

@@ -128,6 +128,7 @@ class Host:
         listeners = (*self._parts.sessions.listeners(), self._committed)
         self._stop_listening = [self._store.listen(listener) for listener in listeners]
         self._stop_listening.append(self._store.watch_storage(self.look_at_state))
+        self.sessions.unwritten.on_change = self.look_at_state
 
     async def close(self) -> None:
         await self._asks.close()
@@ -203,7 +204,7 @@ class Host:
         return DeviceState(
             paused=self._machine.paused,
             paused_by_owner=owner_only and self._machine.paused_here,
-            storage_problem=self._store.storage_problem,
+            storage_problem=self._store.storage_problem or self.sessions.unwritten.problem,
             roots=tuple(self._launcher.roots),
             levels=self._launcher.levels,
             running=sum(session.ledger.live for session in self.sessions.live.values()),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
 from bascule.daemon.processes.shared_processes import SharedProcesses
+from bascule.daemon.processes.unwritten_output import UnwrittenOutput
 from bascule.daemon.sessions.spending import SpendingBook
 from bascule.daemon.terminals.tape_archive import TapeArchive
 from bascule.drivers.base import Driver
@@ -83,6 +84,7 @@ class LiveSessions:
         self.keeper = KeeperLink(keeper_folder)
         self.connections = SharedProcesses(self.keeper, acp)
         self.by_kept_name: dict[str, Hears] = {}
+        self.unwritten = UnwrittenOutput()
         self.on_run: Callable[[Supervisor], None] = lambda _: (
             None
         )  # one with its own process began or is over
@@ -283,6 +285,7 @@ class LiveSessions:
         self.live.pop(supervisor.ledger.record.session_id, None)
         for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
             del self.by_kept_name[name]
+            self.unwritten.forget(name)
 
     def _tell_run(self, supervisor: LiveSession) -> None:
         if isinstance(supervisor, Supervisor) and not isinstance(supervisor, SharedSupervisor):
@@ -306,6 +309,8 @@ class LiveSessions:
                     supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))
             case _:
                 log.warning("the spool of %s: %s", notice.session, notice.error or "written again")
+                if supervisor is not None:
+                    self.unwritten.hear(notice)
 
     async def _keep_watching(self) -> None:
         """When the keeper dies its agents die with it: find that out, say so, and have a keeper again."""
@@ -322,6 +327,7 @@ class LiveSessions:
                 kept = await self.open()
                 for name, supervisor in list(self.by_kept_name.items()):
                     self._after_keeper_loss(name, supervisor, kept)
+                self.unwritten.clear()
                 await self.keeper.get().watch(self._notice)
             except (KeeperGone, KeeperError, KeeperNotStarted) as error:
                 log.error("the keeper can't be reached: %s", error)
