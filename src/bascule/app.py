@@ -59,6 +59,7 @@ from bascule.store.protocols import HubDatabase
 from bascule.store.restores import RestoreBook
 from bascule.store.revoked_grants import RevokedGrants
 from bascule.store.sqlite import SqliteStore
+from bascule.transport import open_files
 
 if TYPE_CHECKING:
     from bascule.daemon.host import Host
@@ -83,6 +84,7 @@ async def serve(settings: Settings, *, ready: Ready, agents: bool = True) -> int
     """Run until a signal says stop. Without `agents` it serves other machines, and runs none here."""
     folder = Path(settings.data_dir)
     prepare(folder)
+    open_files.raise_limit()
     async with AsyncExitStack() as closing:
         own = _open_store(folder) if agents or not settings.store else None
         shared = None if own else await _open_shared_store(settings.store)

@@ -22,7 +22,8 @@ def main() -> int:
     options = _options()
     # Some starters leak descriptors into us; held for our long life, they would keep pipes from closing.
     close_above(2)
-    settings = ChildSettings(os.umask(0o077), resource.getrlimit(resource.RLIMIT_NOFILE))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    settings = ChildSettings(os.umask(0o077), (options.open_files or soft, hard))
     try:
         folder = place.prepare(options.dir)
         lock = place.lock(folder)
@@ -45,6 +46,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--idle", type=float, default=600.0, help="seconds without sessions or clients to stop after"
     )
+    parser.add_argument("--open-files", type=int, help="the agents' limit, where it is not the starter's own")
     parser.add_argument("--foreground", action="store_true", help="stay attached, for a supervisor")
     return parser.parse_args()
 

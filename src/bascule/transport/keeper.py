@@ -11,6 +11,7 @@ import msgspec
 
 from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
+from bascule.transport import open_files
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper_connection import Done, FrameProtocol
 from bascule.transport.keeper_messages import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
@@ -211,6 +212,8 @@ async def _start(folder: Path) -> str:
         "bascule.keeper",
         "--dir",
         os.fspath(folder),
+        "--open-files",
+        str(open_files.AT_START),
         env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,

@@ -72,15 +72,17 @@ class ConnectionCounter:
         self._open: dict[asyncio.Transport, tuple[str, int | None] | None] = {}
         self._addresses: dict[str, _Address] = {}
         # Those who come in one burst are all let in and looked at a moment later, as far as files allow.
-        most = limits.strangers_per_address
-        self._burst = max(most, min(8 * most, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2))
+        most, files = limits.strangers_per_address, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._burst = max(most, min(8 * most, files // 2))
+        # The rest of the files is for the database, and for what agents say.
+        self._most = min(limits.connections, files * 7 // 10)
 
     def __len__(self) -> int:
         return len(self._open)
 
     def enter(self, transport: asyncio.Transport, address: str) -> bool:
         """Count a new connection; False when there is no room, and no stranger who could make some."""
-        if len(self._open) >= self.limits.connections and not self._make_room():
+        if len(self._open) >= self._most and not self._make_room():
             return False
         strangers = self._addresses.setdefault(address, _Address())
         user = self._user(transport) if self.crowded(address) else None

@@ -1,7 +1,9 @@
 """Runs uvicorn with our bounded protocols, and closes open streams at shutdown."""
 
+import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Generator
 
 import uvicorn
@@ -9,6 +11,7 @@ import uvicorn
 from bascule.hub.asgi import HubApp
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
+from bascule.hub.wire.accepting import AcceptingServer
 from bascule.hub.wire.asgi_types import ASGIApp
 from bascule.hub.wire.certificates import Certificates
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
@@ -53,7 +56,16 @@ class HubServer(uvicorn.Server):
         tls, settings = self.config.ssl, self._hub.settings
         if tls is not None and settings.tls_cert and settings.tls_key:
             Certificates(settings.tls_cert, settings.tls_key).renew_for(tls)
-        await super().startup(sockets)
+        await super().startup([])
+        self.servers.extend(self._accepting(listening, tls) for listening in sockets or [])  # pyright: ignore[reportArgumentType] - all that uvicorn asks of one
+
+    def _accepting(self, listening: socket.socket, tls: ssl.SSLContext | None) -> AcceptingServer:
+        config, state = self.config, self.server_state
+
+        def connection() -> asyncio.Protocol:
+            return config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
+
+        return AcceptingServer(listening, connection, tls)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.open_streams.shut_down()
