@@ -18,7 +18,7 @@ from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.sessions.launching import Launcher, histories_of
 from bascule.daemon.starts.start_notices import StartNotices
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.frames import AnyFrame
 from bascule.model.settings import Settings
 from bascule.service.this_service import starts_by_itself, user_service

@@ -1,8 +1,8 @@
 """Explains a refusal to a browser: what became of its key and, on this machine, the command for a new one."""
 
-from bascule.hub.api.intake import header
 from bascule.hub.services import Hub
 from bascule.hub.wire.asgi_types import Scope
+from bascule.hub.wire.intake import header
 from bascule.model.codec import timestamp
 from bascule.model.errors import Field
 from bascule.model.loopback import is_loopback

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from bascule.hub.api.intake import convert, json_object
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.calls.operation import Operation, Table
+from bascule.hub.wire.intake import convert, json_object
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, InvalidInput
 from bascule.model.fields import Name

@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from bascule.hub.api.export_blocks import Block, Section, section_of
-from bascule.hub.api.export_secrets import hide_in, keeps_secrets
-from bascule.hub.api.export_words import facts, one_line
-from bascule.hub.api.views import session_view
+from bascule.hub.export.export_blocks import Block, Section, section_of
+from bascule.hub.export.export_secrets import hide_in, keeps_secrets
+from bascule.hub.export.export_words import facts, one_line
 from bascule.hub.services import Hub
+from bascule.hub.views import session_view
 from bascule.hub.wire.response import Response, StreamedResponse
 from bascule.model.codec import encode
 from bascule.model.entries import AnyEntry
@@ -103,7 +103,7 @@ def _escaped(text: str) -> str:
 
 async def _html(hub: Hub, record: SessionRecord) -> AsyncIterator[bytes]:
     # Drawing takes its time: other requests are answered meanwhile.
-    from bascule.hub.api.export_html import CLOSING, HtmlTranscript, opening  # noqa: PLC0415 - slow to load
+    from bascule.hub.export.export_html import CLOSING, HtmlTranscript, opening  # noqa: PLC0415 - slow to load
 
     transcript = HtmlTranscript(record)
     yield opening(record).encode()

@@ -9,10 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from bascule.hub.api.export_blocks import PICTURES
-from bascule.hub.api.export_prose import prose
-from bascule.hub.api.export_tools import tool_body
-from bascule.hub.api.export_words import (
+from bascule.hub.export.export_blocks import PICTURES
+from bascule.hub.export.export_prose import prose
+from bascule.hub.export.export_tools import tool_body
+from bascule.hub.export.export_words import (
     asked_for,
     clock,
     day,

@@ -14,10 +14,10 @@ import msgspec
 from msgspec.structs import replace
 
 from bascule.api.request_answers import AnswerGiven
-from bascule.hub.asking import answered
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.devices.asking import answered
+from bascule.hub.devices.device_line import DeviceLine
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.hub.door.roles import Forbidden
-from bascule.hub.switchboard import Switchboard
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Actor, AnswerPermission, AnswerQuestion, Command
 from bascule.model.errors import AlreadyAnswered, BasculeError, CallerError, DeviceOffline, StorageFailed

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from bascule.hub.api.export_prose import prose
-from bascule.hub.api.export_words import exact, input_of, near, said
+from bascule.hub.export.export_prose import prose
+from bascule.hub.export.export_words import exact, input_of, near, said
 from bascule.model.entries import ToolEntry
 from bascule.model.events import Diff
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from bascule.api.machine_answers import DeviceStatus
-from bascule.hub.asking import GRACE_SECONDS, Asking
-from bascule.hub.device_line import Close, DeviceLine, Send
-from bascule.hub.device_list import DeviceList
-from bascule.hub.line_refusals import IN_USE, LATE, NO_DEVICE, OTHER, offline
-from bascule.hub.line_watch import LineWatch
-from bascule.hub.orders import Orders
+from bascule.hub.devices.asking import GRACE_SECONDS, Asking
+from bascule.hub.devices.device_line import Close, DeviceLine, Send
+from bascule.hub.devices.device_list import DeviceList
+from bascule.hub.devices.line_refusals import IN_USE, LATE, NO_DEVICE, OTHER, offline
+from bascule.hub.devices.line_watch import LineWatch
+from bascule.hub.devices.orders import Orders
 from bascule.link.frames import (
     PROTOCOL,
     REMEMBERS_ANSWERS,

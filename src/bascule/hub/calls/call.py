@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from bascule.hub.api.operation import Operation
-from bascule.hub.live.positions import Reason
+from bascule.hub.calls.operation import Operation
+from bascule.hub.feed.positions import Reason
 from bascule.hub.services import Hub
 from bascule.hub.wire.asgi_types import Receive, Scope, Send
 from bascule.model.commands import Actor, Command

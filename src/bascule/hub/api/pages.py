@@ -4,11 +4,11 @@ The page is the same for everybody and holds no secret; what it shows it asks fo
 """
 
 from bascule.api.server_answers import Health
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.intake import header, takes_gzip
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.calls.operation import Operation
 from bascule.hub.page.web_files import WebFile
 from bascule.hub.wire.headers import PAGE_POLICY
+from bascule.hub.wire.intake import header, takes_gzip
 from bascule.hub.wire.response import Response
 from bascule.model.errors import CallerError
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.devices.device_line import DeviceLine
 from bascule.model.commands import (
     Actor,
     AnswerPermission,

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from bascule.api.pushes import ToEverybody
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
 from bascule.model.commands import Command, SessionCommand, answer_type
 
 A = TypeVar("A")

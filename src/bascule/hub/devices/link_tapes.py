@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from bascule.hub.terminal.mirror import AWAY, FrameTaker, FromTape, LinkSeat, Mirror
+from bascule.hub.devices.mirror import AWAY, FrameTaker, FromTape, LinkSeat, Mirror
 from bascule.link.frames import AnyFrame
 from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
 from bascule.model.commands import Actor

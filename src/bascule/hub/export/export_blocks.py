@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from bascule.hub.api.export_secrets import hide
-from bascule.hub.api.export_words import agent_name, who
+from bascule.hub.export.export_secrets import hide
+from bascule.hub.export.export_words import agent_name, who
 from bascule.model.entries import (
     AnyEntry,
     EventEntry,

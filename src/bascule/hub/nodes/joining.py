@@ -75,7 +75,7 @@ async def decide_anywhere(hub: Hub, question: Question, answer: type[A]) -> A:
     try:
         return await decide(hub, question)
     except (PairingNotFound, LinkNotFound) as not_here:
-        neighbours = hub.cluster.neighbours if hub.cluster is not None else []
+        neighbours = hub.cluster.neighbours if hub.cluster is not None else ()
         for neighbour in neighbours:
             wait = question.wait if isinstance(question, PairingPoll) else 0.0
             try:
@@ -91,7 +91,7 @@ async def decide_anywhere(hub: Hub, question: Question, answer: type[A]) -> A:
 async def all_waiting(hub: Hub) -> PairingList:
     """At all nodes; one that does not answer is left out."""
     waiting = {pairing.id: pairing for pairing in _waiting(hub).pairings}
-    for neighbour in hub.cluster.neighbours if hub.cluster is not None else []:
+    for neighbour in hub.cluster.neighbours if hub.cluster is not None else ():
         try:
             said = await neighbour.call(WORDS[ListPairings], b"{}", CALL_SECONDS)
         except BasculeError:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bascule.api.machine_answers import DeviceStatus, Presence
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.devices.device_line import DeviceLine
 from bascule.link.frames import DaemonConnected, DeviceState
 from bascule.link.liveness import ClockOffset
 from bascule.link.machine import AgentInfo

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from bascule.api.machine_answers import DeviceOutcome
-from bascule.hub.asking import answered, ask_by
+from bascule.hub.devices.asking import answered, ask_by
 from bascule.link.machine import EndAll, Ended, PauseDevice
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Command, EndSession
@@ -16,8 +16,8 @@ from bascule.model.errors import BasculeError, DeviceOffline, StorageFailed
 from bascule.store.devices import DeviceBook, StandingCommand
 
 if TYPE_CHECKING:
-    from bascule.hub.device_line import DeviceLine
-    from bascule.hub.switchboard import Switchboard
+    from bascule.hub.devices.device_line import DeviceLine
+    from bascule.hub.devices.switchboard import Switchboard
 
 log = logging.getLogger("bascule.hub")
 

@@ -3,18 +3,18 @@
 import logging
 from dataclasses import dataclass
 
-from bascule.hub.api.intake import ClientGone, header, read_body
-from bascule.hub.api.operation import Match, Operation, Table
-from bascule.hub.api.responses import error_answer, status_of
+from bascule.hub.calls.ended import way_in, what_became
+from bascule.hub.calls.operation import Match, Operation, Table
 from bascule.hub.door.addresses import address_of
 from bascule.hub.door.credentials import Credentials, take_credentials, token_in
-from bascule.hub.door.ended import way_in, what_became
 from bascule.hub.door.hosts import check_host, check_origin
 from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub
 from bascule.hub.wire.asgi_types import ASGIApp, Receive, Scope, Send
+from bascule.hub.wire.intake import ClientGone, header, read_body
+from bascule.hub.wire.json_answers import error_answer, status_of
 from bascule.hub.wire.response import Response
 from bascule.model.errors import BasculeError, Field, Refusal
 from bascule.model.faults import report

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 
-from bascule.hub.api.intake import SMALL
 from bascule.hub.door.roles import Need
+from bascule.hub.wire.intake import SMALL
 
 Run = Callable[[Any], Awaitable[object]]
 

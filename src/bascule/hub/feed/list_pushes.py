@@ -13,7 +13,7 @@ from bascule.api.pushes import (
     SessionTitled,
     ToLists,
 )
-from bascule.hub.api.views import request_view, session_view
+from bascule.hub.views import request_view, session_view
 from bascule.model.codec import encode
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed

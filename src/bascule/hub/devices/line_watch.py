@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.devices.device_line import DeviceLine
 from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 
 log = logging.getLogger("bascule.hub")

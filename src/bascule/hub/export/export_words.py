@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import Raw
 
-from bascule.hub.api.export_secrets import hide
+from bascule.hub.export.export_secrets import hide
 from bascule.model.entries import ToolEntry
 from bascule.model.records import SessionRecord
 from bascule.policy.visible import sanitize, visible

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from bascule.hub.live.latest_records import SessionRecords
-from bascule.hub.live.list_pushes import ListPushes
-from bascule.hub.live.positions import epoch_of
+from bascule.hub.feed.latest_records import SessionRecords
+from bascule.hub.feed.list_pushes import ListPushes
+from bascule.hub.feed.positions import epoch_of
 from bascule.model.codec import encode
 from bascule.model.errors import StorageFailed
 from bascule.store.base import Committed, Row

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct, to_builtins
 
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import convert, header, json_object, query_object
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.responses import JsonAnswer, error_answer
-from bascule.hub.api.session_lookup import require_session
-from bascule.hub.api.socket_messages import device_of
-from bascule.hub.door.access import Admitted
+from bascule.hub.calls.access import Admitted
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import require_session
+from bascule.hub.calls.socket_messages import device_of
 from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.services import Hub
 from bascule.hub.wire.asgi_types import Message, Receive, Scope, Send
+from bascule.hub.wire.intake import convert, header, json_object, query_object
+from bascule.hub.wire.json_answers import JsonAnswer, error_answer
 from bascule.hub.wire.response import Response
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Done
