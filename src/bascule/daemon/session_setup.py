@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bascule.daemon.inputs import Inputs
-from bascule.daemon.processes.agent_services import AgentServices
-from bascule.daemon.processes.agent_states import AgentStates
-from bascule.daemon.processes.labels import Labels
+from bascule.daemon.reconnecting.agent_states import AgentStates
+from bascule.daemon.registry.labels import Labels
+from bascule.daemon.registry.live_sessions import LiveSessions
+from bascule.daemon.registry.spending import SpendingBook
+from bascule.daemon.registry.tape_archive import TapeArchive
 from bascule.daemon.rules import Rules
 from bascule.daemon.sessions.adopting import Adopter
+from bascule.daemon.sessions.agent_services import AgentServices
 from bascule.daemon.sessions.keep_awake import KeepAwake, awake_command
-from bascule.daemon.sessions.live_sessions import LiveSessions
-from bascule.daemon.sessions.spending import SpendingBook
 from bascule.daemon.sessions.starting import Starter
 from bascule.daemon.sessions.taking_up import TakingUp
 from bascule.daemon.sessions.unlogged import Unlogged
-from bascule.daemon.terminals.tape_archive import TapeArchive
 from bascule.daemon.trusted import TrustedFolders
 from bascule.link.frames import AnyFrame
 from bascule.store.base import Committed

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.daemon.processes.keeper_process import KeeperLink
-from bascule.daemon.sessions.live_sessions import process_name
+from bascule.daemon.registry.live_sessions import process_name
 from bascule.model.errors import HostError
 from bascule.model.events import SessionStarted
 from bascule.model.lifecycle import LIVE

@@ -10,7 +10,7 @@ from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
 from bascule.daemon.files.file_writing import write_file
 from bascule.daemon.files.folder_listing import read_bytes
 from bascule.daemon.processes.agent_terminals import AgentTerminals
-from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings

@@ -11,7 +11,7 @@ from bascule.agents.locate import find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.agents.unasked import sentences
-from bascule.daemon.sessions.driver_table import TERMINAL
+from bascule.daemon.launching.driver_table import TERMINAL
 from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
 from bascule.daemon.processes.shared_processes import SharedProcesses
 from bascule.daemon.processes.unwritten_output import UnwrittenOutput
-from bascule.daemon.sessions.spending import SpendingBook
-from bascule.daemon.terminals.tape_archive import TapeArchive
+from bascule.daemon.registry.spending import SpendingBook
+from bascule.daemon.registry.tape_archive import TapeArchive
 from bascule.drivers.base import Driver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.model.errors import HostError

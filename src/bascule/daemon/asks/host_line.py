@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import astuple, replace
 
-from bascule.daemon.hub_lines.asks import Asks
+from bascule.daemon.asks.asks import Asks
 from bascule.link.frames import AnyFrame, Ask, Cancel, LineRefused, Ping, Pong, Welcome
 from bascule.model.commands import Actor
 

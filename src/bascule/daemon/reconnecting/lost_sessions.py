@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bascule.daemon.processes.reconnecting import STDERR
+from bascule.daemon.reconnecting.reconnecting import STDERR
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.adopting import weaken
-from bascule.daemon.sessions.live_sessions import LiveSessions
 from bascule.daemon.sessions.starting import Starter, is_lost
 from bascule.model.commands import Actor, Command, Envelope, PromptPlaced, SendPrompt
 from bascule.model.errors import AgentFailed, AgentUnavailable

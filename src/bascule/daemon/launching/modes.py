@@ -1,6 +1,6 @@
 """Checks a mode chosen for a running agent: one of its file or, without a list there, a harmless offer."""
 
-from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.launching.launching import Launching
 from bascule.session.supervisor import Supervisor
 
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from bascule.daemon.found.sessions import NOT_HERE, FoundSessions
 from bascule.daemon.handlers import Handlers
-from bascule.daemon.processes.agent_states import AgentStates
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions
-from bascule.daemon.sessions.modes import checked_mode
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.launching.modes import checked_mode
+from bascule.daemon.reconnecting.agent_states import AgentStates
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.starting import Starter, tidy_title
 from bascule.daemon.starts.start_gate import StartGate
 from bascule.daemon.widening import SessionWidening

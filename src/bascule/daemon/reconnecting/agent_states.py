@@ -6,10 +6,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bascule.daemon.processes.lost_sessions import LostSessions, how
-from bascule.daemon.processes.reconnecting import PAUSES, Reconnecting
-from bascule.daemon.sessions.driver_table import SHARED
-from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.launching.driver_table import SHARED
+from bascule.daemon.reconnecting.lost_sessions import LostSessions, how
+from bascule.daemon.reconnecting.reconnecting import PAUSES, Reconnecting
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.starting import Starter, is_lost, is_orphan
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.link.machine import AgentState, Conversations

@@ -19,8 +19,8 @@ from bascule.daemon.cages.cages import Cages
 from bascule.daemon.cages.detection import Cage, look
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
-from bascule.daemon.installed_agents import InstalledAgents
-from bascule.daemon.sessions.driver_table import DRIVERS, TERMINAL, begun, joined, restored
+from bascule.daemon.launching.driver_table import DRIVERS, TERMINAL, begun, joined, restored
+from bascule.daemon.launching.installed_agents import InstalledAgents
 from bascule.daemon.trusted import TrustedFolders
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
