@@ -13,7 +13,7 @@ from streaming import Sizes
 from table import Figure, spread
 
 from bascule.api.session_answers import SessionList
-from bascule.hub.api.views import session_view
+from bascule.hub.views import session_view
 from bascule.model.codec import encode
 from bascule.model.events import SessionEnded, SessionReady, SessionStarted, TextAppended
 from bascule.store.base import Batch, SessionFilter

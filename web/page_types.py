@@ -15,7 +15,7 @@ from bascule.api import pushes, terminal_messages
 from bascule.api.audit_answers import AuditPage
 from bascule.api.request_answers import RequestView
 from bascule.api.session_answers import EntriesPage, EventsPage, SessionOpened
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.operation import Operation
 from bascule.hub.operation_table import operation_table
 from bascule.link.machine import AgentInfo
 from bascule.model import entries, entry_types, events, records

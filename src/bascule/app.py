@@ -25,12 +25,12 @@ from bascule.daemon.device import Device
 from bascule.daemon.hub_lines.joined_hub import JoinedHub
 from bascule.hub.app import build_app
 from bascule.hub.asgi import HubApp
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
+from bascule.hub.server import HubServer, bind
 from bascule.hub.services import Hub
-from bascule.hub.switchboard import Switchboard
-from bascule.hub.wire.server import HubServer, bind
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of

@@ -16,9 +16,9 @@ from bascule.agents.probes import mark_of, sweep_probes
 from bascule.config.load import usual_data_folder
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
-from bascule.daemon.sessions.launching import Launcher, histories_of
+from bascule.daemon.launching.launching import Launcher, histories_of
 from bascule.daemon.starts.start_notices import StartNotices
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.frames import AnyFrame
 from bascule.model.settings import Settings
 from bascule.service.this_service import starts_by_itself, user_service

@@ -15,7 +15,7 @@ from tests.parts import Part
 
 from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
 from bascule.daemon.files.file_writing import write_file
-from bascule.daemon.processes.agent_services import AgentServices, ReadParams, WriteParams, relative
+from bascule.daemon.sessions.agent_services import AgentServices, ReadParams, WriteParams, relative
 from bascule.drivers.acp.service_calls import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded
 from bascule.policy.shell import exact_argv

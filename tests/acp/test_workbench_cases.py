@@ -179,7 +179,7 @@ async def test_sessions_are_listed_opened_and_kept(short_dir: Path, part: Part):
     ],
 )
 def test_a_malformed_message_is_refused_by_its_own_code(text: str):
-    from bascule.hub.api.socket_messages import BadMessage, decode_message
+    from bascule.hub.calls.socket_messages import BadMessage, decode_message
     from bascule.hub.operation_table import operation_table
 
     with pytest.raises(BadMessage) as refused:

@@ -10,8 +10,8 @@ from tests.agents.test_locate import program
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv
 from bascule.agents.spec import FoundProgram
-from bascule.daemon.sessions import launching
-from bascule.daemon.sessions.launching import Launcher
+from bascule.daemon.launching import launching
+from bascule.daemon.launching.launching import Launcher
 from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted

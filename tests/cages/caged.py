@@ -15,7 +15,7 @@ from tests.live import FAKES
 from bascule.agents.catalogue import Catalogue, parse
 from bascule.daemon.cages.detection import Cage
 from bascule.daemon.cages.detection import look as look_here
-from bascule.daemon.sessions.launching import Launcher
+from bascule.daemon.launching.launching import Launcher
 from bascule.model.events import TextSaid
 from bascule.model.settings import Limits, Settings, StartsSettings
 

@@ -17,7 +17,7 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.own_files import place_path
 from bascule.agents.spec import AgentSpec
 from bascule.daemon.cages.detection import Cage
-from bascule.daemon.sessions.launching import Launcher
+from bascule.daemon.launching.launching import Launcher
 from bascule.model.events import SessionEnded, SessionFailed
 from bascule.model.settings import Limits, Settings
 from bascule.transport.cage_support import PORTS, landlock_version

@@ -11,8 +11,8 @@ from bascule.api.bodies import CreateBody
 from bascule.client import calls, log_follower, prompts, rules, unlogged
 from bascule.client.address import Address
 from bascule.client.client import Client
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.socket_messages import SocketMessage, decode_message
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.socket_messages import SocketMessage, decode_message
 from bascule.hub.operation_table import operation_table
 from bascule.model.rules import RuleSpec
 

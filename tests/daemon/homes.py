@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
 from bascule.daemon.found.places import Place
-from bascule.daemon.sessions.launching import histories_of
+from bascule.daemon.launching.launching import histories_of
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "disk"
 CLAUDE_ID = "0bf696c4-837a-4d48-986e-b0683366ede7"

@@ -10,7 +10,7 @@ import msgspec
 from tests.waiting import PATIENCE
 
 from bascule.daemon.hub_lines.outflow import WINDOW, Outflow
-from bascule.hub.inflow import Inflow
+from bascule.hub.devices.inflow import Inflow
 from bascule.link.frames import (
     Ack,
     Fetch,

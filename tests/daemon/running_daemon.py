@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
-from bascule.daemon.processes.reconnecting import PAUSES
+from bascule.daemon.reconnecting.reconnecting import PAUSES
 from bascule.daemon.starts.start_notices import StartNotices
 from bascule.link.frames import AnyFrame, Ask, DeviceCommand, Reply
 from bascule.model.codec import Logged, decode_logged

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.waiting import PATIENCE
 
-from bascule.daemon.hub_lines.asks import MAX_AT_WORK, MAX_WAITING, Asks
+from bascule.daemon.asks.asks import MAX_AT_WORK, MAX_WAITING, Asks
 from bascule.link.frames import AnyFrame, Ask, Reply
 from bascule.link.machine import EndAll, ListAgents, PauseDevice
 from bascule.model.commands import Actor

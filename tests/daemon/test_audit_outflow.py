@@ -15,8 +15,8 @@ from tests.waiting import PATIENCE
 
 from bascule.daemon.hub_lines import audit_outflow
 from bascule.daemon.hub_lines.audit_outflow import AuditOutflow
-from bascule.hub import audit_inflow
-from bascule.hub.audit_inflow import UNASKED, AuditInflow
+from bascule.hub.devices import audit_inflow
+from bascule.hub.devices.audit_inflow import UNASKED, AuditInflow
 from bascule.link.frames import AuditHeld, AuditOutput, AuditRow
 from bascule.model.errors import StorageFull
 from bascule.store.audit import FIRST, chained

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bascule.daemon.sessions.driver_table import DRIVERS, begun, restored
+from bascule.daemon.launching.driver_table import DRIVERS, begun, restored
 from bascule.drivers.base import DriverLaunch
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bascule.daemon.hub_lines.far_spawns import FarSpawns
+from bascule.daemon.asks.far_spawns import FarSpawns
 from bascule.link.comparisons import Entrant, StartComparison
 from bascule.model.commands import StartSession
 from bascule.model.errors import LimitReached

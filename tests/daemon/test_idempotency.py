@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bascule.daemon.idempotency import KEPT_SECONDS, MAX_KEPT, IdempotencyKeys, body_sha256, scoped
+from bascule.daemon.asks.idempotency import KEPT_SECONDS, MAX_KEPT, IdempotencyKeys, body_sha256, scoped
 from bascule.link.git import StageFiles
 from bascule.link.machine import PauseDevice
 from bascule.model.codec import encode

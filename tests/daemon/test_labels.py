@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from tests.waiting import PATIENCE
 
-from bascule.daemon.processes import labels as labels_module
-from bascule.daemon.processes.labels import Label, Labelled, Labels, decode_label
+from bascule.daemon.registry import labels as labels_module
+from bascule.daemon.registry.labels import Label, Labelled, Labels, decode_label
 from bascule.keeper.about import About
 from bascule.model.events import SessionStarted
 from bascule.model.lifecycle import Phase

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from tests.waiting import PATIENCE
 
-from bascule.daemon.processes.reconnecting import PAUSES, STEADY_SECONDS, Reconnecting
+from bascule.daemon.reconnecting.reconnecting import PAUSES, STEADY_SECONDS, Reconnecting
 from bascule.model.errors import AgentUnavailable, BasculeError, InvalidInput, LimitReached
 from bascule.model.events import ReconnectScheduled
 

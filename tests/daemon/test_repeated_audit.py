@@ -10,7 +10,7 @@ from tests.daemon.lying_hub import FORGED, LyingHub, audit, audit_counted, times
 from tests.daemon.running_daemon import running_daemon
 from tests.waiting import PATIENCE
 
-from bascule.daemon.hub_lines.host_line import LONGEST_WORD
+from bascule.daemon.asks.host_line import LONGEST_WORD
 from bascule.daemon.repeated_audit import LONGEST_DETAIL, RepeatedAudit
 from bascule.link.machine import PauseDevice
 from bascule.link.starts import WithdrawStart

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bascule.daemon.registry.tape_archive import ArchivedTape
 from bascule.daemon.terminals.arbiter import Arbiters
-from bascule.daemon.terminals.tape_archive import ArchivedTape
 from bascule.daemon.terminals.tapes import EndedTape, LiveTape
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, SessionOver, StorageFull

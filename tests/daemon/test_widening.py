@@ -24,7 +24,7 @@ import bascule.link.unlogged as u
 import bascule.model.commands as s
 from bascule.agents.catalogue import Catalogue
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.installed_agents import InstalledAgents
+from bascule.daemon.launching.installed_agents import InstalledAgents
 from bascule.link.frames import AnyFrame, DaemonConnected, DeviceCommand, DeviceStateChanged
 from bascule.link.tape import ReadTape
 from bascule.model.commands import Command

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.store.devices import DeviceBook
 from bascule.store.sqlite import SqliteStore
 

@@ -15,10 +15,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.hub.page.web_files import PageFiles, page_files
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.server import HubServer, bind
 from bascule.hub.wire.connection_limits import WireLimits
-from bascule.hub.wire.server import HubServer, bind
 from bascule.model.event_values import PermissionOption
 from bascule.model.events import PermissionRequested, SessionStarted, TextAppended
 from bascule.model.settings import Settings

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from tests.hub.found_items import found_item
 
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.comparisons import (
     Comparisons,
     ContestantChanges,

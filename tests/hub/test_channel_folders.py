@@ -4,7 +4,7 @@ import pytest
 
 from bascule.api.machine_answers import DeviceStatus
 from bascule.hub.api.channel_folders import folders_given, folders_shown
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.model.errors import InvalidInput
 
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from bascule.hub.feed.feed import Delivery
 from bascule.hub.live.chat_events import sse_encoder, status_now
-from bascule.hub.live.feed import Delivery
 from bascule.model.codec import encode_logged
 from bascule.model.events import (
     AnyEvent,

@@ -11,10 +11,10 @@ from msgspec import Raw
 from tests.hub.boards import switchboard
 from tests.hub.steady import Steady
 
-from bascule.hub import switchboard as switchboard_module
-from bascule.hub.device_line import DeviceLine
-from bascule.hub.line_watch import LOOK_SECONDS, LineWatch
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices import switchboard as switchboard_module
+from bascule.hub.devices.device_line import DeviceLine
+from bascule.hub.devices.line_watch import LOOK_SECONDS, LineWatch
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.frames import (
     Ack,
     AgentsChanged,

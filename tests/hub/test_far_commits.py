@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.store.copies import BEGUN, LAPTOP, as_rows
 from tests.waiting import PATIENCE
 
-from bascule.hub.live.feed import Feed
+from bascule.hub.feed.feed import Feed
 from bascule.hub.nodes.far_commits import FarCommits
 from bascule.model.events import AnyEvent, GuardAnswered, GuardAsked, PermissionAnswered, PermissionRequested
 from bascule.store.base import Committed

@@ -11,7 +11,7 @@ from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
-from bascule.hub.live.feed import Delivery, Feed, Subscription
+from bascule.hub.feed.feed import Delivery, Feed, Subscription
 from bascule.hub.nodes.far_commits import FarCommits
 from bascule.model.events import ArchivedChanged, PermissionAnswered, TitleChanged
 from bascule.store.base import Row

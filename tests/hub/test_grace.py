@@ -14,8 +14,8 @@ from msgspec import Raw
 from tests.hub.boards import switchboard
 from tests.waiting import PATIENCE
 
-from bascule.hub.device_line import DeviceLine
-from bascule.hub.switchboard import GRACE_SECONDS, RESTART_SECONDS, Switchboard
+from bascule.hub.devices.device_line import DeviceLine
+from bascule.hub.devices.switchboard import GRACE_SECONDS, RESTART_SECONDS, Switchboard
 from bascule.link.frames import REMEMBERS_ANSWERS, AnyFrame, Ask, DaemonConnected, Reply
 from bascule.link.machine import AgentList, ListAgents
 from bascule.model.commands import Actor, RenameSession

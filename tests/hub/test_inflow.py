@@ -13,8 +13,8 @@ from tests.store.logs import append_all, begin, step, text
 from tests.store.named_stores import OpenNamed, named_stores
 from tests.waiting import PATIENCE
 
-from bascule.hub import inflow as module
-from bascule.hub.inflow import Inflow
+from bascule.hub.devices import inflow as module
+from bascule.hub.devices.inflow import Inflow
 from bascule.link.frames import Ack, Resume, SessionDiverged, SessionForgotten, SessionOutput
 from bascule.model.errors import DeviceOffline, StorageFull
 from bascule.model.events import AnyEvent

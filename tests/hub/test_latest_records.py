@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 from tests.hub.running_hub import RunningHub
 
-from bascule.hub.live.latest_records import SessionRecords
+from bascule.hub.feed.latest_records import SessionRecords
 from bascule.model.records import SessionRecord
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, ask, until
 from tests.hub.scripted_device import append
 
-from bascule.hub.live import list_pushes
+from bascule.hub.feed import list_pushes
 from bascule.model.events import TitleChanged, UsageChanged
 from bascule.model.records import SessionRecord
 from bascule.store.base import Committed, Row

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Raw
 from tests.waiting import PATIENCE
 
-from bascule.hub.live.presence import SessionPresence
+from bascule.hub.feed.presence import SessionPresence
 from bascule.hub.nodes.envelope import Enveloped, Presence, Push, control, enclose, opened
 from bascule.model.codec import encode
 from bascule.model.errors import StorageFailed

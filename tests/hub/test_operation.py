@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bascule.hub.api.operation import Empty, Operation, Table
+from bascule.hub.calls.operation import Empty, Operation, Table
 
 
 async def run(_: Any) -> None: ...

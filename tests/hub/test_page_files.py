@@ -10,9 +10,9 @@ import pytest
 from tests.hub.page_forms import FORMS, PAGES, modules, script_of
 from tests.hub.running_hub import RunningHub, running_hub
 
-from bascule.hub.api.intake import takes_gzip
 from bascule.hub.page.page_links import bundled, closure, entry_of, imports, linked, stylesheets_of
 from bascule.hub.page.web_files import PageFiles
+from bascule.hub.wire.intake import takes_gzip
 
 pytestmark = pytest.mark.anyio
 

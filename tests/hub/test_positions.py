@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.hub.running_hub import RunningHub, answer, ask, until
 
-from bascule.hub.live.positions import Position, epoch_of, position_of, session_tag
+from bascule.hub.feed.positions import Position, epoch_of, position_of, session_tag
 from bascule.model.errors import InvalidInput
 
 pytestmark = pytest.mark.anyio

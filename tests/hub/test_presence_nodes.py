@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from tests.hub.running_hub import until
 
-from bascule.hub.live import presence as presence_module
-from bascule.hub.live.presence import SessionPresence
+from bascule.hub.feed import presence as presence_module
+from bascule.hub.feed.presence import SessionPresence
 
 pytestmark = [pytest.mark.anyio, pytest.mark.row("X11")]
 

@@ -5,7 +5,7 @@ import pytest
 
 from bascule.api.pushes import DevicesChanged, Problem, PromptsChanged, Push, Resync, SessionEvents, Shutdown
 from bascule.api.terminal_messages import TerminalMessage, TerminalSkipped, TerminalUnread
-from bascule.hub.live.feed import Delivery, events_message
+from bascule.hub.feed.feed import Delivery, events_message
 from bascule.model.codec import encode
 from bascule.store.base import Row
 

@@ -7,7 +7,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, ask, entries
 from tests.hub.scripted_device import append
 
-from bascule.hub.live.feed import Delivery
+from bascule.hub.feed.feed import Delivery
 from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.model.events import (
     EntryClosed,

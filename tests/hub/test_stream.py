@@ -11,8 +11,8 @@ import pytest
 from tests.hub.running_hub import RunningHub, rest_of, running_hub, until
 from tests.waiting import PATIENCE, within
 
+from bascule.hub.feed.positions import session_tag
 from bascule.hub.live import sse
-from bascule.hub.live.positions import session_tag
 from bascule.hub.wire.connection_limits import WireLimits
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 from tests.hub.boards import switchboard
 
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,

@@ -11,7 +11,7 @@ from tests.hub.running_hub import RunningHub, ask, running_hub
 from tests.hub.scripted_device import ScriptedDevice, append
 from tests.waiting import PATIENCE
 
-from bascule.hub import orders
+from bascule.hub.devices import orders
 from bascule.link.found import ShowResumeCommand
 from bascule.link.frames import AgentsChanged, DeviceState, DeviceStateChanged
 from bascule.link.listening import FindListeners

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from bascule.hub.api.views import session_view
+from bascule.hub.views import session_view
 from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord
 

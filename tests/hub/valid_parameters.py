@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, inspect
 
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.operation import Operation
 
 _IN_PATH = re.compile(r"\{(\w+)\}")
 TEXT = "s1"  # the session of these tests, and a text like any other

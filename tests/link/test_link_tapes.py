@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from bascule.daemon.terminals.arbiter import Arbiter
 from bascule.daemon.terminals.size_policy import SmallestClientSize
 from bascule.daemon.terminals.tape_streams import TAPE_FRAMES, TapeStreams
-from bascule.hub.terminal.link_tapes import LinkTape, LinkTapes
-from bascule.hub.terminal.mirror import CREDIT, FROM_TAPE, MIRROR
+from bascule.hub.devices.link_tapes import LinkTape, LinkTapes
+from bascule.hub.devices.mirror import CREDIT, FROM_TAPE, MIRROR
 from bascule.link.frames import AnyFrame
 from bascule.link.tape import Arrangement, Delivered, Seat, SeatEvents, TapeCut, TapeTail
 from bascule.link.tape_frames import TapePiece

@@ -13,7 +13,7 @@ from msgspec import Raw
 from tests.link.conversation import ANA
 from tests.link.frame_strategies import COMMANDS, DOWN, UP, frames, made
 
-from bascule.daemon.idempotency import body_sha256
+from bascule.daemon.asks.idempotency import body_sha256
 from bascule.link import wire
 from bascule.link.frames import Ask, Ping, Reply, SessionOutput
 from bascule.link.tape_frames import TapePiece

@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.operation import Operation
 from bascule.hub.operation_table import operation_table
 from bascule.model.events import SessionStarted
 from bascule.store.grants import Grant

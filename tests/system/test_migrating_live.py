@@ -13,7 +13,7 @@ from tests.live import LiveServer
 from tests.store.older_database import old_database
 from tests.waiting import PATIENCE
 
-from bascule.daemon.sessions.live_sessions import process_name
+from bascule.daemon.registry.live_sessions import process_name
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.model.events import AnyEvent, PermissionRequested, PromptSent, TextAppended, TextSaid, TurnEnded
 from bascule.store import reader, schema

@@ -12,8 +12,8 @@ from tests.hub.running_hub import RunningHub, running_hub
 from tests.hub.scripted_device import ScriptedDevice, append, writing
 from tests.web import lantern_files, lantern_machine
 
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.hub.page.web_files import PageFiles, page_files
-from bascule.hub.switchboard import Switchboard
 from bascule.link.files import Folders, ListFolders
 from bascule.link.frames import DaemonConnected
 from bascule.link.machine import AgentInfo, CheckDirectory, ListAgents

@@ -24,7 +24,7 @@ from bascule.commands.doctor_line import Finding, Level
 from bascule.commands.doctor_log import log_findings
 from bascule.commands.request_prompt import flat
 from bascule.config import ConfigError, load
-from bascule.daemon.sessions.launching import Launcher
+from bascule.daemon.launching.launching import Launcher
 from bascule.launch.errors import LaunchError
 from bascule.launch_setup import launches_of
 from bascule.link.machine import AgentInfo

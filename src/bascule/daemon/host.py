@@ -10,19 +10,19 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from bascule import __version__
+from bascule.daemon.asks.asks import WENT_AWAY, Asks
+from bascule.daemon.asks.far_spawns import FarSpawns
+from bascule.daemon.asks.host_line import HostLine
+from bascule.daemon.asks.idempotency import IdempotencyKeys
+from bascule.daemon.asks.owner_check import OwnerCheck
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.handlers import Handler
-from bascule.daemon.hub_lines.asks import WENT_AWAY, Asks
-from bascule.daemon.hub_lines.far_spawns import FarSpawns
-from bascule.daemon.hub_lines.host_line import HostLine
-from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.inputs import Inputs
+from bascule.daemon.launching.launching import Launching
 from bascule.daemon.own_logs import OwnLogs
-from bascule.daemon.owner_check import OwnerCheck
 from bascule.daemon.parts import Calls, build_parts
-from bascule.daemon.processes.reconnecting import PAUSES
-from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.reconnecting.reconnecting import PAUSES
 from bascule.daemon.starts.start_gate import HERE, Does
 from bascule.daemon.starts.start_notices import StartNotices, silent_notices
 from bascule.link.frames import (

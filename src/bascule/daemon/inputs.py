@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
-from bascule.daemon.sessions.launching import Launching
+from bascule.daemon.launching.launching import Launching
 from bascule.daemon.starts.start_notices import StartNotices
 from bascule.model.settings import Settings
 from bascule.store.comparisons import ComparisonBook

@@ -11,10 +11,10 @@ from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.finding import count_files
 from bascule.daemon.files.panel import git_environment
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.processes.agent_states import AgentStates
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.reconnecting.agent_states import AgentStates
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.repeated_audit import RepeatedAudit
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions
 from bascule.daemon.sessions.unlogged import Unlogged
 from bascule.daemon.trusted import TrustedFolders
 from bascule.link.machine import (

@@ -15,10 +15,10 @@ from bascule.daemon.machine import Machine
 from bascule.daemon.own_logs import own_devices
 from bascule.daemon.repeated_audit import RepeatedAudit
 from bascule.daemon.rules import Rules
+from bascule.daemon.session_commands import SessionCommands
+from bascule.daemon.session_setup import SessionParts, session_parts
 from bascule.daemon.sessions.listening import ListenerSearch
 from bascule.daemon.sessions.resume_commands import ResumeCommands
-from bascule.daemon.sessions.session_commands import SessionCommands
-from bascule.daemon.sessions.session_setup import SessionParts, session_parts
 from bascule.daemon.starts.start_gate import Does, StartGate
 from bascule.daemon.starts.start_memory import StartMemory
 from bascule.daemon.starts.trusted_browsers import SignatureCheck

@@ -5,8 +5,8 @@ A hub can be taken over; what runs unasked on this machine is decided by the mac
 
 from typing import assert_never
 
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.link.comparisons import StartComparison
 from bascule.model.commands import (
     AnswerGuard,

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from bascule.api.pushes import AnswersChanged, PairingsChanged
 from bascule.hub.asgi import HubApp
+from bascule.hub.devices.switchboard import Switchboard
+from bascule.hub.devices.waiting_answers import WaitingAnswers
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
+from bascule.hub.feed.feed import Feed
+from bascule.hub.feed.presence import SessionPresence
 from bascule.hub.live.device_news import tell_devices, tell_news
-from bascule.hub.live.feed import Feed
-from bascule.hub.live.presence import SessionPresence
 from bascule.hub.notifier_parts import MachineWatch, build_notifier
 from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
-from bascule.hub.switchboard import Switchboard
-from bascule.hub.waiting_answers import WaitingAnswers
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
@@ -103,7 +103,7 @@ def build_app(
         # A page that comes back to another node has not come back to a restarted server.
         boot=secrets.token_hex(4) if cluster is None else store.epoch[:8],
     )
-    _connect(hub)
+    _connect(hub, cluster)
     return HubApp(hub)
 
 
@@ -133,14 +133,14 @@ def _waiting_answers(
     )
 
 
-def _connect(hub: Hub) -> None:
+def _connect(hub: Hub, cluster: "Cluster | None") -> None:
     """Those that act on what others report."""
     hub.grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push(PairingsChanged())
     hub.switchboard.watch(lambda: tell_devices(hub))
-    claim = None if hub.cluster is None else hub.cluster.rows.claim
+    claim = None if cluster is None else cluster.rows.claim
     hub.switchboard.watch(MachineWatch(hub.switchboard, hub.notifier, claim=claim).changed)
     hub.switchboard.listen(lambda device, news: tell_news(hub, device, news))
-    if hub.cluster is not None:
+    if cluster is not None:
         hub.switchboard.with_store(lambda: hub.store.storage_problem)
         hub.store.watch_storage(lambda: tell_devices(hub))

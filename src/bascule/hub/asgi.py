@@ -1,7 +1,7 @@
 """The hub's ASGI app: the table of operations behind the door."""
 
-from bascule.hub.api.endpoint import AdmittedRequests
-from bascule.hub.door.access import Access
+from bascule.hub.calls.access import Access
+from bascule.hub.calls.endpoint import AdmittedRequests
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.operation_table import operation_table
 from bascule.hub.services import Hub

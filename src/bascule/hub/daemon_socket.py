@@ -6,15 +6,15 @@ from collections.abc import Coroutine
 from functools import partial
 
 from bascule.api.pushes import ServerRestored
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.intake import header
-from bascule.hub.api.restored import restored_view
-from bascule.hub.audit_inflow import AuditInflow
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.devices.audit_inflow import AuditInflow
+from bascule.hub.devices.inflow import Inflow
+from bascule.hub.devices.link_tapes import LinkTapes
+from bascule.hub.devices.mirror import FROM_TAPE
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
-from bascule.hub.inflow import Inflow
-from bascule.hub.terminal.link_tapes import LinkTapes
-from bascule.hub.terminal.mirror import FROM_TAPE
+from bascule.hub.live.restored import restored_view
+from bascule.hub.wire.intake import header
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
 from bascule.link.frames import (
     AnyFrame,

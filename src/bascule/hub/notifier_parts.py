@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.roles import allows
-from bascule.hub.switchboard import Switchboard
 from bascule.model.settings import Settings
 from bascule.notify.book import NotifyBook
 from bascule.notify.channels import Channel

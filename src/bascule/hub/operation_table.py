@@ -16,6 +16,7 @@ from bascule.hub.api import (
     listening,
     machine,
     notifications,
+    pages,
     pairing,
     projects,
     prompt_files,
@@ -31,10 +32,9 @@ from bascule.hub.api import (
     usage,
 )
 from bascule.hub.api.openapi import description_of
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.calls.operation import Operation, Table
 from bascule.hub.live import subscriptions
 from bascule.hub.live.socket_endpoint import socket_operation
-from bascule.hub.page import pages
 from bascule.hub.terminal import viewer
 
 

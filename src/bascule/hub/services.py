@@ -2,24 +2,24 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from bascule.api.pushes import ToEverybody
+from bascule.hub.devices.link_tapes import LinkTapes
+from bascule.hub.devices.switchboard import Switchboard
+from bascule.hub.devices.waiting_answers import WaitingAnswers
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
-from bascule.hub.live.feed import Feed
-from bascule.hub.live.positions import epoch_of
-from bascule.hub.live.presence import SessionPresence
+from bascule.hub.feed.feed import Feed
+from bascule.hub.feed.positions import epoch_of
+from bascule.hub.feed.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
-from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.link_tapes import LinkTapes
-from bascule.hub.waiting_answers import WaitingAnswers
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
@@ -36,10 +36,22 @@ from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 from bascule.store.restores import RestoreBook
 
-if TYPE_CHECKING:
-    from bascule.hub.nodes.cluster import Cluster
-
 LINK_COMMAND = "bascule trust generate --role owner browser"
+
+
+class OtherNode(Protocol):
+    async def call(self, what: str, body: bytes, seconds: float) -> bytes: ...
+
+
+class OtherNodes(Protocol):
+    """The other nodes of this hub (`nodes.cluster`), as its services use them."""
+
+    @property
+    def neighbours(self) -> Sequence[OtherNode]: ...
+    def push(self, session_id: str | None, message: bytes) -> None: ...
+    def replaced(self, session_id: str) -> None: ...
+    async def greeted(self, device: str) -> int: ...
+    async def grants_now(self) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +77,7 @@ class Hub:
     restores: RestoreBook
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
-    cluster: "Cluster | None" = None  # None: this hub is one process
+    cluster: OtherNodes | None = None  # None: this hub is one process
     replicas: ReplicaStore | None = None  # where copies of other machines' logs go
     # The terminals of machines behind a link, by device.
     link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.processes.labels import with_label
+from bascule.daemon.launching.driver_table import SHARED, TERMINAL, shared
+from bascule.daemon.launching.launching import Launching
 from bascule.daemon.processes.shared_processes import lost
-from bascule.daemon.sessions.driver_table import SHARED, TERMINAL, shared
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions, process_name
+from bascule.daemon.registry.labels import with_label
+from bascule.daemon.registry.live_sessions import LiveSessions, process_name
 from bascule.model.codec import decode_logged
 from bascule.model.errors import BasculeError, StoreDamaged
 from bascule.model.events import (

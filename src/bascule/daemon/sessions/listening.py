@@ -4,7 +4,7 @@ import asyncio
 
 from bascule.daemon.handlers import Handlers
 from bascule.daemon.processes.listeners import Family, look
-from bascule.daemon.sessions.live_sessions import LiveSessions, process_name
+from bascule.daemon.registry.live_sessions import LiveSessions, process_name
 from bascule.link.listening import FindListeners, Listening
 from bascule.model.commands import Envelope
 from bascule.model.errors import AgentFailed, HostError, SessionNotFound

@@ -10,10 +10,10 @@ from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
-from bascule.daemon.processes.labels import with_label
-from bascule.daemon.sessions.driver_table import SHARED, TERMINAL, shared
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSession, LiveSessions, process_name
+from bascule.daemon.launching.driver_table import SHARED, TERMINAL, shared
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.registry.labels import with_label
+from bascule.daemon.registry.live_sessions import LiveSession, LiveSessions, process_name
 from bascule.daemon.sessions.pending_start import PendingStart, fresh_point
 from bascule.model.codec import decode_logged
 from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from bascule.daemon.device import Device
-from bascule.daemon.processes.labels import Label, Labelled
+from bascule.daemon.launching.driver_table import SHARED, TERMINAL
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.registry.labels import Label, Labelled
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.adopting import STRONG_MODES, Adopter
-from bascule.daemon.sessions.driver_table import SHARED, TERMINAL
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions
 from bascule.model.commands import Actor
 from bascule.model.errors import NotSupported, StoreDamaged
 from bascule.model.events import AgentSpawned, AnyEvent, Note, SessionReady, TitleChanged

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.processes.labels import Label, decode_label
-from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.registry.labels import Label, decode_label
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.taking_up import TakingUp
 from bascule.link.unlogged import (
     EndProcess,

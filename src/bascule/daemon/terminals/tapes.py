@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.sessions.live_sessions import LiveSessions, kept_name, process_name
+from bascule.daemon.registry.live_sessions import LiveSessions, kept_name, process_name
+from bascule.daemon.registry.tape_archive import ArchivedTape
 from bascule.daemon.terminals.arbiter import Arbiters
-from bascule.daemon.terminals.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
 from bascule.link.tape import Delivered, ReadTape, Seat, SeatEvents, Tape, TapeCut, TapeRead, TapeTail
 from bascule.model.commands import Actor, Envelope

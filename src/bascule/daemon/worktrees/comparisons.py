@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.git import GitFailed
 from bascule.daemon.handlers import Handlers, widens_nothing
-from bascule.daemon.sessions.launching import Launching
-from bascule.daemon.sessions.live_sessions import LiveSessions
+from bascule.daemon.launching.launching import Launching
+from bascule.daemon.registry.live_sessions import LiveSessions
 from bascule.daemon.sessions.starting import Starter, tidy_title
 from bascule.daemon.widening import widened_by_comparison
 from bascule.daemon.worktrees import trees as worktrees

@@ -2,10 +2,10 @@
 
 from bascule.api.bodies import AnswerNamed
 from bascule.api.request_answers import AnswerGiven, AnswerList, AnswerView, WaitingAnswerView
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.devices.waiting_answers import may_take_back
 from bascule.hub.services import Hub
-from bascule.hub.waiting_answers import may_take_back
 from bascule.model.codec import timestamp
 from bascule.model.commands import AnswerPermission, AnswerQuestion, Done
 from bascule.store.answers import WaitingAnswer

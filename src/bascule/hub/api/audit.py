@@ -4,8 +4,8 @@ from msgspec import Raw
 
 from bascule.api.audit_answers import AuditCopy, AuditPage, AuditVerdict
 from bascule.api.bodies import AuditNamed, AuditQuery
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.services import Hub
 from bascule.store.base import AuditCheck
 from bascule.store.device_audit import DeviceChain

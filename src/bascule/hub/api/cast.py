@@ -14,8 +14,8 @@ from datetime import datetime
 
 from bascule.api.bodies import CastQuery
 from bascule.api.session_answers import CastPage
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.link.tape import ReadTape, TapeRead
 from bascule.model.codec import decode_leniently

@@ -1,7 +1,7 @@
 """The folders of a channel as people write them: a whole path, after its machine where there are several."""
 
 from bascule.api.machine_answers import DeviceStatus
-from bascule.hub.switchboard import Switchboard
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.model.errors import InvalidInput
 from bascule.notify.channels import folder_on, on_machine
 

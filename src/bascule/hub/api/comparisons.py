@@ -4,12 +4,12 @@ import secrets
 
 from bascule.api.bodies import CompareBody
 from bascule.api.pushes import ComparisonsChanged
-from bascule.hub.api.call import Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.intake import LARGE
-from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_commands import take_spawn
 from bascule.hub.api.sessions import folder_of
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
+from bascule.hub.wire.intake import LARGE
 from bascule.link.comparisons import (
     Entrant,
     KeepContestant,

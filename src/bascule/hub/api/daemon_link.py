@@ -3,8 +3,8 @@
 What serves them is imported when one does.
 """
 
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.calls.operation import Operation
 
 
 async def connect_daemon(call: AnyCall) -> None:

@@ -4,11 +4,11 @@ import msgspec
 
 from bascule.api.bodies import ExportQuery, SessionBody
 from bascule.api.folder_answers import ChangedFile, Changes
-from bascule.hub.api.call import Call
-from bascule.hub.api.export import export_answer
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.roles import Forbidden, allows
+from bascule.hub.export.export import export_answer
 from bascule.hub.wire.response import Response
 from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
 from bascule.policy.own_plans import is_own_plan

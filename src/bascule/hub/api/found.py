@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from bascule.api.bodies import FoundNamed
 from bascule.api.search_answers import FoundEverywhere, MissingDevice
-from bascule.hub.api.call import Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.operation import Operation
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
+from bascule.hub.devices.device_line import DeviceLine
 from bascule.link.found import AwaitFeedback, FollowFound, FoundList, ListFound, Looking, TakeFeedback
 from bascule.model.commands import Done
 from bascule.model.errors import BasculeError, SessionNotFound

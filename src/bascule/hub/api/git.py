@@ -1,6 +1,6 @@
 """A session's repository, changed by a person: stage, revert, commit, pull request. No session token may."""
 
-from bascule.hub.api.forwarding import forwarding
+from bascule.hub.calls.forwarding import forwarding
 from bascule.link.git import CommitFiles, OpenPullRequest, PlanPullRequest, RevertFile, StageFiles
 
 ONE = "/api/sessions/{session_id}/git"

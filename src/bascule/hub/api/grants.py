@@ -5,10 +5,10 @@ from typing import cast
 
 from bascule.api.bodies import GrantBody, GrantNamed, GrantRename, QrBody, ShareBody, TicketBody
 from bascule.api.grant_answers import GrantList, GrantMade, QrCode, TicketMade
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import grant_view
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.roles import Forbidden, allows, reaches
+from bascule.hub.views import grant_view
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, InvalidInput, SessionNotFound
 

@@ -5,12 +5,12 @@ import asyncio
 from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
 from bascule.api.server_answers import OfferedPrompt
 from bascule.api.session_answers import LaunchTerminal, TerminalOpened
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.intake import LARGE
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.responses import JsonAnswer
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
 from bascule.hub.services import Hub
+from bascule.hub.wire.intake import LARGE
+from bascule.hub.wire.json_answers import JsonAnswer
 from bascule.launch.agent_start import AgentStart
 from bascule.launch.conversation import start_of
 from bascule.launch.errors import LaunchError

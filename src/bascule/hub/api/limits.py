@@ -5,9 +5,9 @@ from msgspec.structs import asdict
 from bascule.api.bodies import LimitsBody
 from bascule.api.pushes import LimitsChanged
 from bascule.api.server_answers import LimitsView
-from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.machine import known_fields
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.services import Hub
 from bascule.link.machine import ReadSettings
 from bascule.model.errors import NotSupported

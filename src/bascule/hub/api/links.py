@@ -2,11 +2,11 @@
 
 from bascule.api.bodies import LinkBody, RedeemBody
 from bascule.api.grant_answers import LinkMade, LinkRedeemed
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
-from bascule.hub.door.joining import RedeemLink, decide_anywhere
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.links import LIFETIME
 from bascule.hub.door.own_addresses import addresses_of
+from bascule.hub.nodes.joining import RedeemLink, decide_anywhere
 from bascule.store.grants import MAX_NAME
 
 

@@ -1,6 +1,6 @@
 """TCP addresses that a session's agent listens on. Bascule never connects there: see SECURITY.md."""
 
-from bascule.hub.api.forwarding import forwarding
+from bascule.hub.calls.forwarding import forwarding
 from bascule.link.listening import FindListeners
 
 OPERATIONS = (

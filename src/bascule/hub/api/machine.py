@@ -21,13 +21,13 @@ from bascule.api.machine_answers import (
 from bascule.api.request_answers import RequestList
 from bascule.api.server_answers import SettingsView
 from bascule.hub.api.answers import waiting_answer
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.restored import restored_view
-from bascule.hub.api.views import request_view
-from bascule.hub.line_refusals import NO_DEVICE
-from bascule.hub.orders import Order
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
+from bascule.hub.devices.line_refusals import NO_DEVICE
+from bascule.hub.devices.orders import Order
+from bascule.hub.live.restored import restored_view
+from bascule.hub.views import request_view
 from bascule.link.files import ListFolders
 from bascule.link.machine import (
     AgentList,

@@ -16,14 +16,14 @@ from bascule.api.notifications import (
     NotifyOptions,
     PushSubscribe,
 )
-from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.channel_folders import folders_given, folders_shown
-from bascule.hub.api.intake import header
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.session_lookup import require_session
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import require_session
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.notifier_parts import may_deny
 from bascule.hub.services import Hub
+from bascule.hub.wire.intake import header
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor, AnswerPermission, Done
 from bascule.model.errors import BasculeError, InvalidInput

@@ -7,9 +7,9 @@ from typing import Any, cast
 import msgspec
 
 from bascule import __version__
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Empty, Operation, Table
-from bascule.hub.api.responses import JsonAnswer
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.calls.operation import Empty, Operation, Table
+from bascule.hub.wire.json_answers import JsonAnswer
 from bascule.hub.wire.response import Response
 from bascule.model.commands import Done
 

@@ -2,10 +2,10 @@
 
 from bascule.api.bodies import PairingAnswer, PairingBody, PairingPoll
 from bascule.api.machine_answers import PairingAsked, PairingList, PairingState
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
-from bascule.hub.door.joining import AnswerPairing, all_waiting, decide_anywhere
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.pairings import LIFETIME
+from bascule.hub.nodes.joining import AnswerPairing, all_waiting, decide_anywhere
 from bascule.model.commands import Done
 
 

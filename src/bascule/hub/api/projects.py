@@ -5,9 +5,9 @@ import os
 from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed
 from bascule.api.folder_answers import ProjectList, RecentDirectories, RecentFolder
 from bascule.api.pushes import ProjectAdded, ProjectChanged, ProjectRemoved
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.session_lookup import devices_of
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import devices_of
 from bascule.link.machine import CheckDirectory
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, Refused

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from bascule.api.prompts import FileOutcome, FilesOutcome, PromptExport, PromptImport
 from bascule.api.pushes import PromptsChanged
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
 from bascule.hub.api.prompts import checked_text, may_see, seen_prompt
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.link.prompts import PromptFile, PromptFiles, ReadPromptFiles, WritePromptFiles
 from bascule.model.errors import CallerError, InvalidInput
 from bascule.model.prompt_files import file_name, read_prompt_file, split_head, write_prompt_file

@@ -18,10 +18,10 @@ from bascule.api.prompts import (
     PromptView,
 )
 from bascule.api.pushes import PromptsChanged
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import LARGE
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.roles import Forbidden
+from bascule.hub.wire.intake import LARGE
 from bascule.model.commands import Done
 from bascule.model.errors import InvalidInput
 from bascule.model.fields import MAX_TEXT

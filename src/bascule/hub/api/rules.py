@@ -3,9 +3,9 @@
 from bascule.api.bodies import TryBody
 from bascule.api.pushes import RulesChanged
 from bascule.api.request_answers import RuleTrial
-from bascule.hub.api.call import Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRule
 from bascule.model.errors import InvalidInput
 

@@ -4,8 +4,8 @@ import asyncio
 
 from bascule.api.bodies import SearchQuery
 from bascule.api.search_answers import MissingDevice, SearchAnswer, SearchHitView
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
 from bascule.link.found import FoundHits, SearchFound
 from bascule.model.errors import BasculeError
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from bascule.api.bodies import QueueBody, ReconnectBody
 from bascule.api.request_answers import EndGiven
-from bascule.hub.api.call import Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.intake import LARGE, SMALL
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.session_lookup import require_session
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import require_session
 from bascule.hub.door.roles import Need
 from bascule.hub.services import Hub
+from bascule.hub.wire.intake import LARGE, SMALL
 from bascule.link.machine import ReconnectAgent, Reconnected
 from bascule.model.commands import (
     AnswerGuard,

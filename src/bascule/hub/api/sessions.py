@@ -30,15 +30,15 @@ from bascule.api.session_answers import (
     SessionView,
     Spawned,
 )
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import LARGE
-from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_commands import take_spawn
-from bascule.hub.api.session_lookup import devices_of
-from bascule.hub.api.views import session_view
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import devices_of
 from bascule.hub.door.roles import sees_scrubbed
 from bascule.hub.live.scrubbed_rows import scrubbed_page
 from bascule.hub.services import Hub
+from bascule.hub.views import session_view
+from bascule.hub.wire.intake import LARGE
 from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
 from bascule.model.errors import InvalidInput, UnknownAgent

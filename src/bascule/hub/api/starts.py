@@ -5,9 +5,9 @@ These are for the machine that this server runs on. Its daemon refuses them from
 
 from typing import TypeVar
 
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.forwarding import forwarding
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.forwarding import forwarding
+from bascule.hub.calls.operation import Operation
 from bascule.link.starts import (
     AnswerStartLink,
     BlockStarts,

@@ -3,8 +3,8 @@
 from bascule.api.bodies import TunnelBody, TunnelNamed
 from bascule.api.grant_answers import AddressList
 from bascule.api.machine_answers import TunnelList
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.hub.door.own_addresses import addresses_of
 from bascule.link.tunnels import TunnelControl, TunnelStatus
 from bascule.model.commands import Done

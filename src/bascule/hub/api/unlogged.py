@@ -1,7 +1,7 @@
 """Operations on unlogged processes: list, recover, end."""
 
 from bascule.api.pushes import UnloggedChanged
-from bascule.hub.api.forwarding import forwarding
+from bascule.hub.calls.forwarding import forwarding
 from bascule.link.unlogged import EndProcess, ListUnlogged, TakeUpProcess
 
 END_SECONDS = 45.0  # stdin closes, TERM, KILL, and what it wrote is put aside

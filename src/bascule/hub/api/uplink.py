@@ -1,8 +1,8 @@
 """This machine's connection to another hub: join, leave, and how it stands. For its own command line."""
 
 from bascule.api.bodies import JoinBody, UplinkQuery, WidenBody
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.operation import Operation
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
 from bascule.link.uplink import UplinkControl, UplinkStatus
 from bascule.model.errors import NotSupported, OwnerNeeded
 from bascule.policy.start_approval import is_remote

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bascule.api.session_answers import AgentSums, DeviceSums, UsageSums
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import session_view
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.calls.operation import Operation
+from bascule.hub.views import session_view
 from bascule.store.base import AgentUsage
 
 MAX_COSTLIEST = 100

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
 
-from bascule.hub.api.intake import decode_json
 from bascule.hub.wire.asgi_types import Scope
+from bascule.hub.wire.intake import decode_json
 from bascule.model.errors import InvalidInput
 
 SECRET_FIELDS = ("token", "ticket")

@@ -5,13 +5,13 @@ import os
 import time
 from collections.abc import Callable
 
-from bascule.hub.api.intake import LARGE, ClientGone, TooLarge, WrongType, header, read_body
-from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.launch.element_file import NAME, element_file
 from bascule.hub.launch.window_routes import WindowRoutes, Workbench
 from bascule.hub.page.web_files import TYPES
 from bascule.hub.wire.asgi_types import ASGIApp, Receive, Scope, Send
 from bascule.hub.wire.headers import SecurityHeaders
+from bascule.hub.wire.intake import LARGE, ClientGone, TooLarge, WrongType, header, read_body
+from bascule.hub.wire.json_answers import JsonAnswer
 from bascule.hub.wire.peer_uid import Name, peer_uid
 from bascule.hub.wire.response import Response
 from bascule.launch.errors import LaunchError

@@ -10,7 +10,7 @@ import uvicorn
 from bascule.hub.launch.bridge_app import bridge_app
 from bascule.hub.launch.window_routes import Workbench
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
-from bascule.hub.wire.server import wire_config
+from bascule.hub.wire.uvicorn_config import wire_config
 from bascule.launch.gate import Gate
 from bascule.launch.idempotent import IdempotentLaunches
 

@@ -9,11 +9,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from bascule.hub.api.intake import LARGE, header, read_body
-from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.page.web_files import TYPES
 from bascule.hub.wire.asgi_types import Receive, Scope
+from bascule.hub.wire.intake import LARGE, header, read_body
+from bascule.hub.wire.json_answers import JsonAnswer
 from bascule.hub.wire.response import Response
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import WINDOW, answer_headers

@@ -7,18 +7,18 @@ from dataclasses import replace
 import msgspec
 
 from bascule.api.pushes import Problem, Push, Resync
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Table
-from bascule.hub.api.responses import error_object
-from bascule.hub.api.session_lookup import require_session
-from bascule.hub.api.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.calls.operation import Table
+from bascule.hub.calls.session_lookup import require_session
+from bascule.hub.calls.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
 from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows, reaches, sees_scrubbed
 from bascule.hub.door.who_may import forbidden
-from bascule.hub.live.feed import Delivery, Subscription, events_message
-from bascule.hub.live.positions import WORDS, Reason
+from bascule.hub.feed.feed import Delivery, Subscription, events_message
+from bascule.hub.feed.positions import WORDS, Reason
 from bascule.hub.live.scrubbed import ScrubbedOutlet
+from bascule.hub.wire.json_answers import error_object
 from bascule.hub.wire.ws_protocol import BoundedSocket, text_frame
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, LimitReached, Refusal, StorageFailed

@@ -5,8 +5,8 @@ from functools import lru_cache
 import msgspec
 from msgspec import Raw, Struct, ValidationError
 
-from bascule.hub.live.feed import Encoder
-from bascule.hub.live.positions import WORDS, Reason, wire_id
+from bascule.hub.feed.feed import Encoder
+from bascule.hub.feed.positions import WORDS, Reason, wire_id
 from bascule.model.codec import decode_logged, decode_logged_raw, encode
 from bascule.model.events import (
     AnyEvent,

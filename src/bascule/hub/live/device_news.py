@@ -1,8 +1,8 @@
 """News of devices and their agents, for everybody who looks."""
 
 from bascule.api.pushes import DevicesChanged, Problem
-from bascule.hub.api.responses import error_object
 from bascule.hub.services import Hub
+from bascule.hub.wire.json_answers import error_object
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.model.codec import encode
 

@@ -1,6 +1,6 @@
 """Stands before a viewer who came by a share link: hides what looks like a secret in the rows they get."""
 
-from bascule.hub.live.feed import Delivery, Outlet
+from bascule.hub.feed.feed import Delivery, Outlet
 from bascule.hub.live.scrubbed_rows import RowScrubber
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from bascule.api.bodies import SocketQuery
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation, Table
 from bascule.hub.live.browser_socket import BrowserSocket
 from bascule.hub.live.workbench_socket import WorkbenchSocket
 

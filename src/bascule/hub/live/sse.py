@@ -5,12 +5,12 @@ import logging
 from asyncio import FIRST_COMPLETED
 from collections import deque
 
-from bascule.hub.api.call import AnyCall
+from bascule.hub.calls.call import AnyCall
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import sees_scrubbed
+from bascule.hub.feed.feed import Delivery, Encoder, Subscription
+from bascule.hub.feed.positions import Position, session_tag
 from bascule.hub.live.chat_events import ChatError, resync_message, sse_encoder, sse_message, status_now
-from bascule.hub.live.feed import Delivery, Encoder, Subscription
-from bascule.hub.live.positions import Position, session_tag
 from bascule.hub.live.scrubbed import ScrubbedOutlet
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError

@@ -4,12 +4,12 @@ from bascule import __version__
 from bascule.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBody
 from bascule.api.server_answers import Hello, Waits
 from bascule.api.session_answers import Subscribed
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import header
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.restored import restored_view
-from bascule.hub.live.positions import Position, position_of
+from bascule.hub.calls.call import AnyCall, Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.feed.positions import Position, position_of
+from bascule.hub.live.restored import restored_view
 from bascule.hub.live.sse import stream_session
+from bascule.hub.wire.intake import header
 from bascule.model.codec import timestamp
 from bascule.model.commands import Done
 

@@ -6,11 +6,11 @@ opened session streams `session:update`, `session:chunk`, `session:complete` and
 
 from bascule.api.folder_answers import ProjectList
 from bascule.api.session_answers import Created, SessionList
-from bascule.hub.api.responses import error_object
-from bascule.hub.api.socket_messages import SocketMessage
+from bascule.hub.calls.socket_messages import SocketMessage
+from bascule.hub.feed.feed import Delivery
 from bascule.hub.live.browser_socket import BrowserSocket, Watch
-from bascule.hub.live.feed import Delivery
 from bascule.hub.live.workbench_words import WorkbenchWords, chat_entry
+from bascule.hub.wire.json_answers import error_object
 from bascule.hub.wire.ws_protocol import text_frame
 from bascule.model.codec import decode_leniently, encode
 from bascule.model.entries import AnyEntry

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bascule import __version__
-from bascule.hub.device_line import DeviceLine
+from bascule.hub.devices.device_line import DeviceLine
 from bascule.hub.nodes.choices import SharedChoices
 from bascule.hub.nodes.envelope import AtThePage, Control, Presence, Push, Revoked
 from bascule.hub.nodes.far_commits import FarCommits

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bascule.hub.live.feed import Feed
+from bascule.hub.feed.feed import Feed
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.notify.sent_before import open_guards

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bascule.hub.device_line import WENT_AWAY
-from bascule.hub.terminal.link_tapes import LinkTapes
-from bascule.hub.terminal.mirror import FROM_TAPE
+from bascule.hub.devices.device_line import WENT_AWAY
+from bascule.hub.devices.link_tapes import LinkTapes
+from bascule.hub.devices.mirror import FROM_TAPE
 from bascule.link.frames import (
     PROTOCOL,
     AnyFrame,

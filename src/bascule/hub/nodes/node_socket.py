@@ -6,9 +6,8 @@ import logging
 
 import msgspec
 
-from bascule.hub.api.call import AnyCall
-from bascule.hub.api.intake import header
-from bascule.hub.door.joining import answer_call
+from bascule.hub.calls.call import AnyCall
+from bascule.hub.devices.link_tapes import LinkTapes
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.nodes.cluster import Cluster
@@ -24,8 +23,9 @@ from bascule.hub.nodes.envelope import (
     enclose,
     opened,
 )
+from bascule.hub.nodes.joining import answer_call
 from bascule.hub.nodes.relay import Relay
-from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.wire.intake import header
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
 from bascule.link.unsent import keep_little_unsent
 from bascule.link.wire import AHEAD, LineError
@@ -150,7 +150,7 @@ class NodeSocket:
 
 async def connect(call: AnyCall) -> None:
     cluster, node = call.hub.cluster, header(call.scope["headers"], NODE_HEADER.lower().encode())
-    if cluster is None or not node or len(node) > MAX_DEVICE:
+    if not isinstance(cluster, Cluster) or not node or len(node) > MAX_DEVICE:
         raise Forbidden("Only the nodes of a hub on PostgreSQL connect here.")
     if not any(one == SUBPROTOCOL for one in call.scope.get("subprotocols", ())):
         raise Forbidden(f"Speak the subprotocol {SUBPROTOCOL}.")

@@ -10,10 +10,10 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec.structs import replace
 
-from bascule.hub.device_line import BEGINNING, DeviceLine
-from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.link_tapes import LinkTapes
-from bascule.hub.terminal.mirror import FromTape
+from bascule.hub.devices.device_line import BEGINNING, DeviceLine
+from bascule.hub.devices.link_tapes import LinkTapes
+from bascule.hub.devices.mirror import FromTape
+from bascule.hub.devices.switchboard import Switchboard
 from bascule.link.frames import (
     AnyFrame,
     Ask,

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from bascule.hub.api.intake import decode_with
+from bascule.hub.wire.intake import decode_with
 
 
 class Control(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):

@@ -9,16 +9,16 @@ import msgspec
 from bascule.api import terminal_messages as messages
 from bascule.api.bodies import TerminalQuery
 from bascule.api.pushes import Problem
-from bascule.hub.api.call import Call
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.responses import error_object
-from bascule.hub.api.session_lookup import require_session
+from bascule.hub.calls.call import Call
+from bascule.hub.calls.operation import Operation
+from bascule.hub.calls.session_lookup import require_session
 from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
-from bascule.hub.live.positions import WORDS, offset_of
+from bascule.hub.feed.positions import WORDS, offset_of
 from bascule.hub.terminal.control_messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
 from bascule.hub.terminal.unread import Unread
+from bascule.hub.wire.json_answers import error_object
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
 from bascule.link.tape import Arrangement, Seat, Tape, TapeCut
 from bascule.model.codec import encode

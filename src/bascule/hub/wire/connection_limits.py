@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from bascule.hub.door.throttle import Tally
 from bascule.hub.wire.peer_uid import Name, peer_uid
+from bascule.hub.wire.tally import Tally
 
 
 class WireLimits(Struct, frozen=True):

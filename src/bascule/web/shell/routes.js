@@ -16,7 +16,7 @@ const SETTINGS_PARTS = [
   'audit',
 ];
 
-/** The screens with an address of their own. The server has a row for each in `hub/page/pages.py`. */
+/** The screens with an address of their own. The server has a row for each in `hub/api/pages.py`. */
 export const SCREENS = /** @type {const} */ ({ start: '/', inbox: '/inbox', list: '/sessions', search: '/search' });
 
 /** @param {Route} route */
