@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bascule.agents.catalogue import Catalogue
@@ -49,14 +49,11 @@ from bascule.state_folder import (
     remove_note,
     write_note,
 )
-from bascule.store.answers import AnswerBook
-from bascule.store.devices import DeviceBook
+from bascule.store.books import Books
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
-from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase
-from bascule.store.restores import RestoreBook
 from bascule.store.revoked_grants import RevokedGrants
 from bascule.store.sqlite import SqliteStore
 from bascule.transport import open_files
@@ -129,10 +126,10 @@ async def _serve(
     async with AsyncExitStack() as closing:
         lease = LeaseClock(folder)
         closing.callback(lease.write_down)
+        limits = LimitsBook(folder, settings.limits)
         grants = await GrantBook.open(store, lease, RevokedGrants(folder, lease()))
         await store.refold()
-        answers, restores = await AnswerBook.open(store), await RestoreBook.open(store)
-        books = _Books(grants, await DeviceBook.open(store), answers, restores)
+        books = await Books.open(store, grants, limits)
         cluster = None if shared is None else await _cluster(settings, shared, books, listening)
         server = _Server(settings, folder, store, books, listening, closing, cluster, agents=own is not None)
         serving = await server.begin()
@@ -154,13 +151,6 @@ async def _serve(
         log.info("stopping; agents go on")
 
 
-class _Books(NamedTuple):
-    grants: GrantBook
-    devices: DeviceBook
-    answers: AnswerBook
-    restores: RestoreBook
-
-
 class _Server:
     """What a server is made of. Each step needs those before it; `closing` undoes them in the other order."""
 
@@ -169,7 +159,7 @@ class _Server:
         settings: Settings,
         folder: Path,
         store: HubDatabase,
-        books: _Books,
+        books: Books,
         listening: socket.socket,
         closing: AsyncExitStack,
         cluster: "Cluster | None" = None,
@@ -183,11 +173,9 @@ class _Server:
         self._device = Device.of(folder, settings.device_name or socket.gethostname())
         self._switchboard = self._open_switchboard()
         self._catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
-        self._projects = ProjectBook(store)
-        folders = partial(_folders, store, self._projects, self._switchboard, self._device.id)
+        folders = partial(_folders, store, books.projects, self._switchboard, self._device.id)
         self._launches = launches_of(settings, self._catalogue, folders)
         closing.push_async_callback(self._launches.close)
-        self._limits = LimitsBook(folder, settings.limits)
         self._offers = PromptOffers(time.monotonic)
         # A machine would not accept our certificate for its own 127.0.0.1.
         self._tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
@@ -214,22 +202,16 @@ class _Server:
         settings = self._settings
         return build_app(
             store=self._store,
-            grants=self._books.grants,
-            projects=self._projects,
-            prompts=PromptBook(self._store),
+            books=self._books,
             switchboard=self._switchboard,
-            answer_book=self._books.answers,
             settings=settings,
             clock=time.time,
             launches=self._launches if settings.launch.enabled and self._agents else None,
             offers=self._offers,
-            limits=self._limits,
-            replicas=self._store,
             uplink=self._joined_hub if self._agents else None,
-            tunnel_control=self._tunnels,
+            tunnels=self._tunnels,
             link_command=link_command(settings, sys.argv[0]),
             cluster=self._cluster,
-            restores=self._books.restores,
         )
 
     async def begin(self) -> "asyncio.Task[None]":
@@ -258,7 +240,7 @@ class _Server:
         # A probe that was being started when we stopped has nobody else who knows it.
         self._closing.callback(sweep_probes, mark_of(self._folder))
         notices = start_notices(self._settings, self._device.name, self.url)
-        known = (self._catalogue, self._limits, self._device)
+        known = (self._catalogue, self._books.limits, self._device)
         host = await open_host(self._settings, own, *known, notices, lambda: self._joined_hub.hub_may_widen)
         self._closing.push_async_callback(host.close)
         return host
@@ -321,7 +303,7 @@ async def _folders(
 
 
 async def _cluster(
-    settings: Settings, store: "PostgresStore", books: _Books, listening: socket.socket
+    settings: Settings, store: "PostgresStore", books: Books, listening: socket.socket
 ) -> "Cluster":
     from bascule.hub.nodes.choices import SharedChoices  # noqa: PLC0415 - only several nodes need it
     from bascule.hub.nodes.cluster import Cluster, node_url  # noqa: PLC0415 - it needs an extra
@@ -329,7 +311,7 @@ async def _cluster(
     seen = await store.query(lambda connection: connection.execute(SEEN_FROM).fetchone()[0])
     url = node_url(settings.node_url, _url(settings, listening), seen or "127.0.0.1")
     choices = await SharedChoices.open(store)
-    return Cluster(store, books.grants, books.devices, books.answers, books.restores, choices, url)
+    return Cluster(store, books, choices, url)
 
 
 async def _links(grants: GrantBook, folder: Path, url: str, public: str, *, alone: bool) -> str:

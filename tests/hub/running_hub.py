@@ -22,11 +22,9 @@ from bascule.hub.wire.connection_limits import WireLimits
 from bascule.model.event_values import PermissionOption
 from bascule.model.events import PermissionRequested, SessionStarted, TextAppended
 from bascule.model.settings import Settings
-from bascule.store.answers import AnswerBook
-from bascule.store.devices import DeviceBook
+from bascule.store.books import Books
 from bascule.store.grants import Grant, GrantBook
-from bascule.store.projects import ProjectBook
-from bascule.store.prompts import PromptBook
+from bascule.store.limits import LimitsBook
 from bascule.store.sqlite import SqliteStore
 
 
@@ -102,15 +100,12 @@ async def running_hub(
     chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
     grants = await GrantBook.open(store, clock)
-    switchboard = Switchboard(await DeviceBook.open(store), this="device-1", grace=grace)
+    books = await Books.open(store, grants, LimitsBook(folder, chosen.limits))
+    switchboard = Switchboard(books.devices, this="device-1", grace=grace)
     app = build_app(
         store=store,
-        grants=grants,
-        projects=ProjectBook(store),
-        prompts=PromptBook(store),
+        books=books,
         switchboard=switchboard,
-        replicas=store,
-        answer_book=await AnswerBook.open(store),
         settings=chosen,
         clock=time.time,
         steady=steady,

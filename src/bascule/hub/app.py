@@ -3,7 +3,6 @@
 import secrets
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bascule.api.pushes import AnswersChanged, PairingsChanged
@@ -28,14 +27,9 @@ from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
-from bascule.store.answers import AnswerBook
-from bascule.store.grants import GrantBook
+from bascule.store.books import Books
 from bascule.store.limits import LimitsBook
-from bascule.store.projects import ProjectBook
-from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubDatabase, HubStore
-from bascule.store.replication import ReplicaStore
-from bascule.store.restores import RestoreBook
 
 if TYPE_CHECKING:
     from bascule.hub.nodes.cluster import Cluster
@@ -46,58 +40,49 @@ ANSWERS_CHANGED = encode(AnswersChanged())
 def build_app(
     *,
     store: HubDatabase,
-    grants: GrantBook,
-    projects: ProjectBook,
-    prompts: PromptBook,
+    books: Books,
     switchboard: Switchboard,
-    answer_book: AnswerBook,
     settings: Settings,
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
     launches: IdempotentLaunches | None = None,
     offers: PromptOffers | None = None,
-    limits: LimitsBook | None = None,
-    replicas: ReplicaStore | None = None,
     uplink: UplinkControl | None = None,
-    tunnel_control: TunnelControl | None = None,
+    tunnels: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
     cluster: "Cluster | None" = None,
-    restores: RestoreBook | None = None,
 ) -> HubApp:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
-    limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
     feed = Feed(store)
     doors = Doorway(settings)
     shared = (None, None) if cluster is None else (cluster.choices, cluster.sent_notices)
-    notifier = build_notifier(store, grants, settings, doors, clock, steady, *shared)
     hub = Hub(
         store=store,
-        grants=grants,
-        projects=projects,
-        prompts=prompts,
+        grants=books.grants,
+        projects=books.projects,
+        prompts=books.prompts,
+        restores=books.restores,
+        limits=books.limits,
         presence=SessionPresence(steady),
         switchboard=switchboard,
         settings=settings,
         clock=clock,
         feed=feed,
-        answers=_waiting_answers(switchboard, answer_book, store, grants, settings, feed),
-        open_streams=OpenStreams(grants, grants.clock),
-        tickets=Tickets(grants, steady, shared=cluster),
+        answers=_waiting_answers(switchboard, books, store, settings, feed),
+        open_streams=OpenStreams(books.grants, books.grants.clock),
+        tickets=Tickets(books.grants, steady, shared=cluster),
         pairings=Pairings(steady),
         links=Links(steady),
-        spawns=_spawn_rate(limits, steady),
-        limits=limits,
+        spawns=_spawn_rate(books.limits, steady),
         doors=doors,
-        notifier=notifier,
-        restores=restores or RestoreBook(store),
+        notifier=build_notifier(store, books.grants, settings, doors, clock, steady, *shared),
         page=page,
         steady=steady,
         launches=launches,
         offers=offers or PromptOffers(steady),
-        replicas=replicas,
         uplink=uplink,
-        tunnels=tunnel_control,
+        tunnels=tunnels,
         link_command=link_command,
         cluster=cluster,
         # A page that comes back to another node has not come back to a restarted server.
@@ -117,17 +102,16 @@ def _spawn_rate(limits: LimitsBook, steady: Callable[[], float]) -> Buckets:
 
 def _waiting_answers(
     switchboard: Switchboard,
-    book: AnswerBook,
+    books: Books,
     store: HubStore,
-    grants: GrantBook,
     settings: Settings,
     feed: Feed,
 ) -> WaitingAnswers:
     return WaitingAnswers(
         switchboard,
-        book,
+        books.answers,
         store,
-        grants,
+        books.grants,
         allow_seconds=settings.allow_waits_seconds,
         changed=lambda: feed.notify(None, ANSWERS_CHANGED),
     )

@@ -54,7 +54,7 @@ class DaemonSocket:
         self._connection: BoundedSocket = call.scope["bascule.connection"]
         self._line = Line("hub", deflated=False, pace=Pace(call.hub.steady))
         self._more = asyncio.Event()
-        self._store = call.hub.replicas
+        self._store = call.hub.store
         self._their_store = ""
         self._inflow: Inflow | None = None
         self._is_watching = False
@@ -139,8 +139,7 @@ class DaemonSocket:
             return
         self._their_store = hello.store
         try:
-            if self._store is not None:
-                self._device_line.rows = await self._store.rows_of(self._device)
+            self._device_line.rows = await self._store.rows_of(self._device)
             if self._hub.cluster is not None:
                 self._device_line.epoch = await self._hub.cluster.greeted(self._device)
         except StorageFailed as error:
@@ -151,7 +150,7 @@ class DaemonSocket:
     def _welcomed(self) -> None:
         """Its hello was accepted: from now on its terminals are shown and its logs copied."""
         self._tapes.connected(self)
-        if self._store is None or self._their_store == self._hub.store.link_name:
+        if self._their_store == self._hub.store.link_name:
             return
         self._inflow = inflow = Inflow(
             self._store,

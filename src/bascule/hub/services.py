@@ -33,7 +33,6 @@ from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.protocols import HubStore
-from bascule.store.replication import ReplicaStore
 from bascule.store.restores import RestoreBook
 
 LINK_COMMAND = "bascule trust generate --role owner browser"
@@ -78,7 +77,6 @@ class Hub:
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     cluster: OtherNodes | None = None  # None: this hub is one process
-    replicas: ReplicaStore | None = None  # where copies of other machines' logs go
     # The terminals of machines behind a link, by device.
     link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])
     uplink: UplinkControl | None = None  # None: no machine of ours that could join another hub

@@ -30,7 +30,7 @@ async def verify_audit(call: Call[AuditNamed]) -> AuditVerdict:
     hub, device = call.hub, call.body.device
     if device is None or device == hub.switchboard.this:
         check = await hub.store.verify_audit()
-        copies = [] if hub.replicas is None else await hub.replicas.audit_copies()
+        copies = await hub.store.audit_copies()
         return _verdict(check, [_view(hub, copy, copies) for copy in copies if device is None])
     store, copies = await _copies(hub, device)
     checks = [await store.verify_audit_copy(copy) for copy in copies]
@@ -44,11 +44,11 @@ async def verify_audit(call: Call[AuditNamed]) -> AuditVerdict:
 
 async def _copies(hub: Hub, device: str) -> tuple[ReplicaStore, list[DeviceChain]]:
     """The copies of one machine's chains. Raises `DeviceNotFound` when nothing is known of it."""
-    copies = [] if hub.replicas is None else await hub.replicas.audit_copies()
+    copies = await hub.store.audit_copies()
     own = [copy for copy in copies if copy.device == device]
-    if hub.replicas is None or (not own and hub.switchboard.status(device) is None):
+    if not own and hub.switchboard.status(device) is None:
         raise DeviceNotFound("There is no such device.")
-    return hub.replicas, own
+    return hub.store, own
 
 
 def _verdict(check: AuditCheck, copies: list[AuditCopy]) -> AuditVerdict:

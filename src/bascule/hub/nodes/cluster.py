@@ -26,10 +26,7 @@ from bascule.store.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
     from bascule.hub.services import Hub
-    from bascule.store.answers import AnswerBook
-    from bascule.store.devices import DeviceBook
-    from bascule.store.grants import GrantBook
-    from bascule.store.restores import RestoreBook
+    from bascule.store.books import Books
 
 log = logging.getLogger("bascule.hub")
 
@@ -44,20 +41,10 @@ NODE_GRANT = Grant(id="node", name="another node", role="node", kind="ephemeral"
 class Cluster:
     """This node among the others. `join` begins; `close` takes it out of the list."""
 
-    def __init__(
-        self,
-        store: PostgresStore,
-        grants: "GrantBook",
-        devices: "DeviceBook",
-        answers: "AnswerBook",
-        restores: "RestoreBook",
-        choices: SharedChoices,
-        url: str,
-    ) -> None:
+    def __init__(self, store: PostgresStore, books: "Books", choices: SharedChoices, url: str) -> None:
         self.node, self.url, self.hub_id = store.shared.node, url, store.shared.hub
         self._store, self._key = store, store.shared.key
-        self._grants, self._devices, self._answers = grants, devices, answers
-        self._restores = restores
+        self._books = books
         self.choices = choices
         self.sent_notices = SentByNodes(store, self.node)
         self._bus = Bus(
@@ -83,7 +70,7 @@ class Cluster:
         self._is_leaving = False
         self._hub: Hub
         self._far: FarCommits
-        grants.admit(self._key, NODE_GRANT)
+        books.grants.admit(self._key, NODE_GRANT)
 
     async def join(self, hub: "Hub") -> None:
         self._hub = hub
@@ -91,7 +78,7 @@ class Cluster:
         hub.switchboard.on_hello(self._attached)
         hub.switchboard.on_gone(self._detached)
         hub.presence.send_to_others = self._send_presence
-        self._grants.on_revoked(lambda grant: self.send(Revoked(grant.id)))
+        self._books.grants.on_revoked(lambda grant: self.send(Revoked(grant.id)))
         hub.notifier.claim = self.rows.claim_request
         hub.notifier.present.changed = lambda: self.send(AtThePage(hub.notifier.present.here))
         await self._far.begin()
@@ -210,16 +197,16 @@ class Cluster:
         if "answers" in changed:
             self._spawn(self._reload_answers(), "answers")
         if "restores" in changed:
-            self._spawn(self._restores.reload(), "restores")
+            self._spawn(self._books.restores.reload(), "restores")
         if "choices" in changed:
             self._spawn(self._reload_choices(), "choices")
 
     async def _reload_devices(self) -> None:
-        await self._devices.reload(self._hub.switchboard.holds)
+        await self._books.devices.reload(self._hub.switchboard.holds)
         self._hub.switchboard.books_changed()
 
     async def _reload_answers(self) -> None:
-        await self._answers.reload()
+        await self._books.answers.reload()
         self._hub.answers.reloaded()
 
     async def _reload_choices(self) -> None:
@@ -238,7 +225,7 @@ class Cluster:
     async def _read_grants(self, picture: Picture) -> None:
         async with self._reading_grants:
             if picture.changes["grants"] > self._grants_at:
-                await self._grants.reload()
+                await self._books.grants.reload()
                 self._grants_at = picture.changes["grants"]
 
     # Tickets
@@ -248,7 +235,7 @@ class Cluster:
 
     async def redeem(self, secret: str, path: str) -> str | None:
         grant_id = await self.rows.redeem(secret, path)
-        if grant_id is not None and self._grants.get(grant_id) is None:
+        if grant_id is not None and self._books.grants.get(grant_id) is None:
             await self.grants_now()
         return grant_id
 
@@ -284,7 +271,7 @@ class Cluster:
     async def greeted(self, device: str) -> int:
         """A machine says hello here: read what other nodes know of it. Gives the epoch it would have."""
         await self._reload_devices()
-        await self._answers.reload()
+        await self._books.answers.reload()
         return await self.rows.next_epoch(device)
 
     def _attached(self, line: DeviceLine) -> None:
@@ -355,7 +342,7 @@ class Cluster:
             case Push():
                 self._hub.feed.notify(message.session_id, bytes(message.message))
             case Revoked():
-                self._grants.revoked_elsewhere(message.grant_id)
+                self._books.grants.revoked_elsewhere(message.grant_id)
             case _:
                 pass
 
