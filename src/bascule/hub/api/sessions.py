@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bascule.api.bodies import (
     CountQuery,
@@ -94,23 +94,10 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     take_spawn(hub, call.holder.id)
     options = msgspec.convert(body, StartOptions, from_attributes=True)
     options = replace(options, model=body.model or None)
-    command = StartSession(
-        session_id=new_session_id(hub.switchboard.clock()),
-        agent=agent,
-        cwd=folder,
-        options=options,
-        prompt=body.prompt,
-        images=body.images,
-        client_message_id=body.client_message_id,
-        resume=body.resume,
-        fork=body.fork,
-        fork_at=body.fork_at,
-        copied_from=body.copied_from,
-        title=body.title,
-        driver=body.driver,
-        worktree=body.worktree,
-        signature=body.signature,
-    )
+    # A field that body and command share by name means the same in both.
+    fields = {name: value for name, value in asdict(body).items() if name in StartSession.__struct_fields__}
+    fields |= {"session_id": new_session_id(hub.switchboard.clock()), "agent": agent, "cwd": folder}
+    command = StartSession(**fields, options=options)
     # The device answers once the session is stored, before its agent has started.
     seconds = hub.limits.now.start_seconds + (90 if body.worktree else 15)
     return await call.ask(command, seconds=seconds), agent
