@@ -107,5 +107,5 @@ def test_a_terminal_that_has_ended_takes_no_keys(tmp_path: Path) -> None:
     assert told[0][0] == 3
     assert told[0][1].code == "SESSION_ENDED"
     with pytest.raises(SessionOver):
-        tape.sit(ANA, True, None)  # type: ignore[arg-type]
+        tape.join(ANA, True, None)  # type: ignore[arg-type]
     tape.close()

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bascule.daemon.terminals.arbiter import Arbiter
 from bascule.daemon.terminals.size_policy import SmallestClientSize
-from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
+from bascule.link.tape import Delivered, Participant, ParticipantEvents, TapeTail
 from bascule.model.commands import Actor
 from bascule.model.errors import LineTooLong
 from bascule.model.events import SessionStarted
@@ -54,8 +54,8 @@ class ScriptedTape:
     async def first_to_answer(self) -> bool:
         return True
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
-        return self.arbiter.sit(by, may_write, events, self)
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
+        return self.arbiter.join(by, may_write, events, self)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         self.asked.append(("resize", cols, rows, by.name))

@@ -14,7 +14,7 @@ from bascule.daemon.terminals.tape_streams import TAPE_FRAMES, TapeStreams
 from bascule.hub.terminal.link_tapes import LinkTape, LinkTapes
 from bascule.hub.terminal.mirror import CREDIT, FROM_TAPE, MIRROR
 from bascule.link.frames import AnyFrame
-from bascule.link.tape import Arrangement, Delivered, Seat, SeatEvents, TapeCut, TapeTail
+from bascule.link.tape import Arrangement, Delivered, Participant, ParticipantEvents, TapeCut, TapeTail
 from bascule.link.tape_frames import TapePiece
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, DeviceOffline, SessionNotFound
@@ -84,8 +84,8 @@ class Reading:
         first, self._tape.fresh = self._tape.fresh, False
         return first
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
-        return self._tape.arbiter.sit(by, may_write, events, self)
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
+        return self._tape.arbiter.join(by, may_write, events, self)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         self._tape.sizes.append((cols, rows, by.name))
@@ -235,9 +235,9 @@ async def test_a_viewer_sees_the_tail_and_everything_after_it() -> None:
 async def test_keys_sizes_and_redraws_reach_the_terminal() -> None:
     joined = Joined()
     viewer = await Viewer().enter(joined)
-    seat = viewer.tape.sit(ANA, True, viewer)
-    seat.resize(120, 40)
-    seat.redraw()
+    participant = viewer.tape.join(ANA, True, viewer)
+    participant.resize(120, 40)
+    participant.redraw()
     viewer.tape.type(b"ls\r", ANA)
     await viewer.until(lambda: bool(viewer.delivered))
     tape = joined.machine.tape
@@ -260,9 +260,9 @@ async def test_the_machine_decides_between_viewers_at_two_hubs() -> None:
     far.machine.tape = near.machine.tape
     ana, ben = await Viewer().enter(near), await Viewer().enter(far)
     assert (await ana.tape.first_to_answer(), await ben.tape.first_to_answer()) == (True, False)
-    ana.tape.sit(ANA, True, ana).resize(100, 50)
-    seat = ben.tape.sit(Actor("ben"), True, ben)
-    seat.resize(120, 40)
+    ana.tape.join(ANA, True, ana).resize(100, 50)
+    participant = ben.tape.join(Actor("ben"), True, ben)
+    participant.resize(120, 40)
     await ben.until(lambda: bool(ben.arrangements) and ben.arrangements[-1].rows == 40)
     await ana.until(lambda: ana.arrangements[-1].rows == 40)
     assert [(one.cols, one.owner, one.replies) for one in (ana.arrangements[-1], ben.arrangements[-1])] == [
@@ -271,17 +271,17 @@ async def test_the_machine_decides_between_viewers_at_two_hubs() -> None:
     ]
     ben.tape.type(b"x", Actor("ben"))
     await ana.until(lambda: ana.heard_typing == ["ben"])
-    seat.claim()
+    participant.claim()
     await ben.until(lambda: ben.arrangements[-1].replies)
     assert ben.elections == 1
-    seat.leave()
+    participant.leave()
     await ana.until(lambda: ana.arrangements[-1].rows == 50)
 
 
 async def test_a_viewer_keeps_its_seat_and_window_across_a_cut() -> None:
     joined = Joined()
     viewer = await Viewer().enter(joined)
-    viewer.tape.sit(ANA, True, viewer).resize(90, 30)
+    viewer.tape.join(ANA, True, viewer).resize(90, 30)
     await viewer.until(lambda: bool(viewer.arrangements) and viewer.arrangements[-1].cols == 90)
     joined.cut()
     viewer.arrangements.clear()

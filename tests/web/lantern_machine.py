@@ -30,7 +30,7 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
-from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
+from bascule.link.tape import Delivered, Participant, ParticipantEvents, TapeTail
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
 from bascule.model.comparisons import Comparison, Contestant
@@ -86,9 +86,9 @@ class ShownTape:
     async def first_to_answer(self) -> bool:
         return True
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
         arbiter = Arbiter("shown", (80, 24), SmallestClientSize(), time.monotonic, lambda: None)
-        return arbiter.sit(by, may_write, events, self)
+        return arbiter.join(by, may_write, events, self)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         """It has any size."""

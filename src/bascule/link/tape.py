@@ -53,7 +53,7 @@ class Arrangement(Struct, frozen=True):
     replies: bool  # this viewer's terminal answers the program's queries
 
 
-class SeatEvents(Protocol):
+class ParticipantEvents(Protocol):
     """What a viewer learns of the others."""
 
     def arranged(self, arrangement: Arrangement) -> None: ...
@@ -67,8 +67,8 @@ class SeatEvents(Protocol):
         ...
 
 
-class Seat(Protocol):
-    """One viewer's say in a terminal's size. The device decides: viewers may sit at several hubs."""
+class Participant(Protocol):
+    """One viewer's part in arranging a terminal. The device decides: its viewers may come by several hubs."""
 
     def resize(self, cols: int, rows: int) -> None:
         """This viewer's window has this size."""
@@ -125,8 +125,8 @@ class Tape(Protocol):
         """True once for each run, and only just after its start: the program may still wait for an answer."""
         ...
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
-        """Take a seat; `events.arranged` is called soon. One who may not write never decides the size."""
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
+        """Calls `events.arranged` soon, and for each change. One who may not write never decides the size."""
         ...
 
     def close(self) -> None:

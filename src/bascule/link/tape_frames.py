@@ -95,7 +95,7 @@ class ToldFirst(Frame, frozen=True):
 class TapeTyped(Frame, frozen=True):
     """Keys for the program. `n` counts them, from 1; `reply` marks a terminal's own answer to a question.
 
-    `seat` is the viewer's who typed; 0 for a reply.
+    `seat` is the number of the participant who typed; 0 for a reply.
     """
 
     tape: TapeNumber
@@ -115,7 +115,7 @@ class TapeDelivered(Frame, frozen=True):
 
 
 class TakeSeat(Frame, frozen=True):
-    """A viewer of this tape takes a seat; `seat` is a number that the hub chooses for it."""
+    """A viewer joins in arranging this terminal: a participant, to which the hub gives the number `seat`."""
 
     tape: TapeNumber
     seat: Whole
@@ -154,7 +154,7 @@ class SeatElected(Frame, frozen=True):
 
 
 class SomebodyTypes(Frame, frozen=True):
-    """Another viewer than this seat's types."""
+    """Another viewer than this participant types."""
 
     tape: TapeNumber
     seat: Whole

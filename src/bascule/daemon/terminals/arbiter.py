@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bascule.daemon.terminals.size_policy import SIZE_POLICIES, Size, SizePolicy
-from bascule.link.tape import Arrangement, Seat, SeatEvents
+from bascule.link.tape import Arrangement, Participant, ParticipantEvents
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError
 from bascule.model.records import SessionRecord
@@ -15,7 +15,7 @@ from bascule.model.settings import TerminalSettings
 log = logging.getLogger(__name__)
 
 REDRAW_PAUSE = 0.5  # viewers who arrive within this time share one redraw
-TYPING_PAUSE = 1.0  # between two messages to the other viewers that somebody types
+TYPING_PAUSE = 1.0  # between two messages to the other viewers that one of them types
 SMALLEST = 1
 LARGEST = 1000
 MAX_REMEMBERED = 10_000
@@ -30,11 +30,11 @@ class Terminal(Protocol):
     def redraw(self) -> None: ...
 
 
-class LocalSeat(Seat):
-    """One viewer's seat."""
+class LocalParticipant(Participant):
+    """A viewer whose terminal is on this machine."""
 
     def __init__(
-        self, arbiter: "Arbiter", by: Actor, may_write: bool, events: SeatEvents, terminal: Terminal
+        self, arbiter: "Arbiter", by: Actor, may_write: bool, events: ParticipantEvents, terminal: Terminal
     ) -> None:
         self._arbiter = arbiter
         self.by, self.may_write, self.events, self.terminal = by, may_write, events, terminal
@@ -69,66 +69,70 @@ class Arbiter:
         self._steady = steady
         self._typing_announced = 0.0
         self._redrawn = -REDRAW_PAUSE
-        self._seats: list[LocalSeat] = []
-        self._windows: dict[LocalSeat, Size] = {}
-        self._claimed: LocalSeat | None = None
-        self._typist: LocalSeat | None = None
-        self._responder: LocalSeat | None = None
+        self._participants: list[LocalParticipant] = []
+        self._windows: dict[LocalParticipant, Size] = {}
+        self._claimed: LocalParticipant | None = None
+        self._typist: LocalParticipant | None = None
+        self._responder: LocalParticipant | None = None
         self.size: Size = size  # of the terminal
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents, terminal: Terminal) -> LocalSeat:
-        seat = LocalSeat(self, by, may_write, events, terminal)
-        self._seats.append(seat)
+    def join(
+        self, by: Actor, may_write: bool, events: ParticipantEvents, terminal: Terminal
+    ) -> LocalParticipant:
+        participant = LocalParticipant(self, by, may_write, events, terminal)
+        self._participants.append(participant)
         self._arrange()
-        return seat
+        return participant
 
-    def leave(self, seat: LocalSeat) -> None:
-        self._seats.remove(seat)
-        self._windows.pop(seat, None)
-        if not self._seats:
+    def leave(self, participant: LocalParticipant) -> None:
+        self._participants.remove(participant)
+        self._windows.pop(participant, None)
+        if not self._participants:
             self._empty()
         else:
             self._arrange()
 
-    def resized(self, seat: LocalSeat, cols: int, rows: int) -> None:
-        self._windows[seat] = _clamped(cols), _clamped(rows)
+    def resized(self, participant: LocalParticipant, cols: int, rows: int) -> None:
+        self._windows[participant] = _clamped(cols), _clamped(rows)
         self._arrange()
 
-    def claim(self, seat: LocalSeat) -> None:
-        self._claimed = seat
+    def claim(self, participant: LocalParticipant) -> None:
+        self._claimed = participant
         self._arrange()
 
-    def typed(self, seat: LocalSeat) -> None:
-        now, another = self._steady(), self._typist is not seat
+    def typed(self, participant: LocalParticipant) -> None:
+        now, another = self._steady(), self._typist is not participant
         if another or now - self._typing_announced >= TYPING_PAUSE:
             self._typing_announced = now
-            for other in self._seats:
-                if other is not seat:
-                    other.events.notify_typing(seat.by.name)
+            for other in self._participants:
+                if other is not participant:
+                    other.events.notify_typing(participant.by.name)
         if another:
-            self._typist = seat
+            self._typist = participant
             self._arrange()
 
-    def redraw(self, seat: LocalSeat) -> None:
+    def redraw(self, participant: LocalParticipant) -> None:
         """At most every 0.5 s."""
         now = self._steady()
         if now - self._redrawn >= REDRAW_PAUSE:
             self._redrawn = now
-            self._try(seat.terminal.redraw)
+            self._try(participant.terminal.redraw)
 
     def _arrange(self) -> None:
         """Decide the size and the responder again, and tell every viewer."""
         owner = self._set_size()
         self._choose_responder()
         by = owner.by.name if owner is not None else ""
-        for seat in list(self._seats):
-            replies = seat is self._responder
+        for participant in list(self._participants):
+            replies = participant is self._responder
             cols, rows = self.size
-            seat.events.arranged(Arrangement(cols, rows, seat is owner, by, self.policy.rule, replies))
+            participant.events.arranged(
+                Arrangement(cols, rows, participant is owner, by, self.policy.rule, replies)
+            )
 
-    def _set_size(self) -> LocalSeat | None:
-        """Resize the terminal if need be. Returns the seat whose window decides its size."""
-        writers = [seat for seat in self._seats if seat.may_write]
+    def _set_size(self) -> LocalParticipant | None:
+        """Resize the terminal if need be. Returns the participant whose window decides its size."""
+        writers = [participant for participant in self._participants if participant.may_write]
         windows = {writer: self._windows[writer] for writer in writers if writer in self._windows}
         if not windows:
             return None
@@ -142,7 +146,7 @@ class Arbiter:
 
     def _choose_responder(self) -> None:
         """Keep the responder while it is there: a change in the middle of a query would answer it twice."""
-        writers = [seat for seat in self._seats if seat.may_write]
+        writers = [participant for participant in self._participants if participant.may_write]
         wanted = self._claimed if self._claimed in writers else self._responder
         if wanted not in writers:
             wanted = next(iter(writers), None)

@@ -7,7 +7,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from bascule.link.frames import AnyFrame
-from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
+from bascule.link.tape import Arrangement, Participant, Tape, TapeCut, Tapes
 from bascule.link.tape_frames import (
     AskFirst,
     ClaimSeat,
@@ -35,8 +35,8 @@ from bascule.model.errors import BasculeError
 PIECE = 16 * 1024
 REPORT_EVERY = 64 * 1024  # bytes that a tape grows beyond its credit before the hub is notified again
 
-SeatFrame = TakeSeat | SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
-TapeFrame = OpenTape | TapeCredit | TailTape | AskFirst | TapeTyped | SeatFrame | CloseTape
+ParticipantFrame = TakeSeat | SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
+TapeFrame = OpenTape | TapeCredit | TailTape | AskFirst | TapeTyped | ParticipantFrame | CloseTape
 TAPE_FRAMES: tuple[type[TapeFrame], ...] = get_args(TapeFrame)
 Send = Callable[[AnyFrame], None]
 
@@ -99,7 +99,7 @@ class TapeStream:
         self._opened = False  # only then it is known where the output begins
         self._over = False
         self._typed: list[int] = []  # numbers of keys that are not delivered yet, in order
-        self._seats: dict[int, Seat] = {}
+        self._participants: dict[int, Participant] = {}
         self._answering: set[asyncio.Task[None]] = set()
         self._tape: Tape
 
@@ -129,45 +129,47 @@ class TapeStream:
             case TapeTyped():
                 self._type(frame)
             case TakeSeat():
-                self._sit(frame)
+                self._join(frame)
             case SizeSeat() | ClaimSeat() | LeaveSeat() | RedrawTape():
-                if frame.seat in self._seats:
-                    self._in_seat(self._seats[frame.seat], frame)
+                if frame.seat in self._participants:
+                    self._participant_frame(self._participants[frame.seat], frame)
             case OpenTape() | CloseTape():
                 pass  # the owner of this stream opens and closes it
 
     def close(self) -> None:
         for task in self._answering:
             task.cancel()
-        for seat in self._seats.values():
-            seat.leave()
-        self._seats.clear()
+        for participant in self._participants.values():
+            participant.leave()
+        self._participants.clear()
         self._tape.close()
 
     def _type(self, frame: TapeTyped) -> None:
-        seat = self._seats.get(frame.seat)
-        if seat is not None:
-            seat.typed()
+        participant = self._participants.get(frame.seat)
+        if participant is not None:
+            participant.typed()
         self._typed.append(frame.n)
         self._tape.type(frame.data, frame.by, reply=frame.reply)
 
-    def _sit(self, frame: TakeSeat) -> None:
+    def _join(self, frame: TakeSeat) -> None:
         if self._tape.over:
             return  # the hub hears of that by the state
-        events = SeatOverLink(self._asked.tape, frame.seat, self._send)
-        self._seats[frame.seat] = self._tape.sit(frame.by, frame.may_write, events)
+        events = ParticipantOverLink(self._asked.tape, frame.seat, self._send)
+        self._participants[frame.seat] = self._tape.join(frame.by, frame.may_write, events)
 
-    def _in_seat(self, seat: Seat, frame: SizeSeat | ClaimSeat | LeaveSeat | RedrawTape) -> None:
+    def _participant_frame(
+        self, participant: Participant, frame: SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
+    ) -> None:
         match frame:
             case SizeSeat():
-                seat.resize(frame.cols, frame.rows)
+                participant.resize(frame.cols, frame.rows)
             case ClaimSeat():
-                seat.claim()
+                participant.claim()
             case RedrawTape():
-                seat.redraw()
+                participant.redraw()
             case LeaveSeat():
-                del self._seats[frame.seat]
-                seat.leave()
+                del self._participants[frame.seat]
+                participant.leave()
 
     def _answer(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work, name="question about a tape")
@@ -213,17 +215,17 @@ class TapeStream:
         self._send(TapeDelivered(self._asked.tape, n, error.refusal() if error is not None else None))
 
 
-class SeatOverLink:
-    """Tells a viewer at the hub what its seat hears."""
+class ParticipantOverLink:
+    """Sends a viewer at the hub what it learns of the others."""
 
-    def __init__(self, tape: int, seat: int, send: Send) -> None:
-        self._tape, self._seat, self._send = tape, seat, send
+    def __init__(self, tape: int, number: int, send: Send) -> None:
+        self._tape, self._number, self._send = tape, number, send
 
     def arranged(self, arrangement: Arrangement) -> None:
-        self._send(SeatArranged(self._tape, self._seat, arrangement))
+        self._send(SeatArranged(self._tape, self._number, arrangement))
 
     def elected(self) -> None:
-        self._send(SeatElected(self._tape, self._seat))
+        self._send(SeatElected(self._tape, self._number))
 
     def notify_typing(self, name: str) -> None:
-        self._send(SomebodyTypes(self._tape, self._seat, name))
+        self._send(SomebodyTypes(self._tape, self._number, name))

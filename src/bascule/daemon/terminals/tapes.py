@@ -10,7 +10,16 @@ from bascule.daemon.sessions.live_sessions import LiveSessions, kept_name, proce
 from bascule.daemon.terminals.arbiter import Arbiters
 from bascule.daemon.terminals.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
-from bascule.link.tape import Delivered, ReadTape, Seat, SeatEvents, Tape, TapeCut, TapeRead, TapeTail
+from bascule.link.tape import (
+    Delivered,
+    Participant,
+    ParticipantEvents,
+    ReadTape,
+    Tape,
+    TapeCut,
+    TapeRead,
+    TapeTail,
+)
 from bascule.model.commands import Actor, Envelope
 from bascule.model.errors import BasculeError, SessionNotFound, SessionOver
 from bascule.model.settings import TerminalSettings
@@ -118,7 +127,7 @@ class EndedTape:
     async def first_to_answer(self) -> bool:
         return False
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
         raise SessionOver(ENDED)
 
     def close(self) -> None:
@@ -193,8 +202,8 @@ class LiveTape:
     async def first_to_answer(self) -> bool:
         return self._arbiters.first_to_answer(self._live.ledger.record)
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
-        return self._arbiters.of(self._live.ledger.record).sit(by, may_write, events, self)
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
+        return self._arbiters.of(self._live.ledger.record).join(by, may_write, events, self)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         self._check_storage()

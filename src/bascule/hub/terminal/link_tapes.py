@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from bascule.hub.terminal.mirror import AWAY, FrameTaker, FromTape, LinkSeat, Mirror
+from bascule.hub.terminal.mirror import AWAY, FrameTaker, FromTape, LinkParticipant, Mirror
 from bascule.link.frames import AnyFrame
-from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
+from bascule.link.tape import Delivered, Participant, ParticipantEvents, TapeTail
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, DeviceOffline
 
@@ -117,7 +117,7 @@ class LinkTape:
     """One viewer's access to a terminal.
 
     A viewer that begins where no shared mirror reaches has one of its own, and reads a shared one as soon as
-    it has caught up. Its seat and its keys stay with the first: for the machine it is the same viewer.
+    it has caught up. Its window and its keys stay with the first: for the machine it is the same viewer.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class LinkTape:
         self._source = mirror  # what it reads
         self._catches_up = catches_up
         self._open = True
-        self._seat: LinkSeat | None = None
+        self._participant: LinkParticipant | None = None
         mirror.viewers.append(self)
 
     @property
@@ -164,15 +164,15 @@ class LinkTape:
         return await self._source.tail(limit)
 
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
-        seat = 0 if reply or self._seat is None else self._seat.number
-        self._mirror.type(data, by, self._on_delivered, reply=reply, seat=seat)
+        participant = 0 if reply or self._participant is None else self._participant.number
+        self._mirror.type(data, by, self._on_delivered, reply=reply, participant=participant)
 
     async def first_to_answer(self) -> bool:
         return await self._mirror.first_to_answer()
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
-        self._seat = self._mirror.sit(by, may_write, events)
-        return self._seat
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> Participant:
+        self._participant = self._mirror.join(by, may_write, events)
+        return self._participant
 
     def grew(self) -> None:
         self._grew()

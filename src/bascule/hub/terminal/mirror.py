@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Protocol, get_args
 
 from bascule.link.frames import AnyFrame
-from bascule.link.tape import Delivered, SeatEvents, TapeCut, TapeTail
+from bascule.link.tape import Delivered, ParticipantEvents, TapeCut, TapeTail
 from bascule.link.tape_frames import (
     AskFirst,
     ClaimSeat,
@@ -35,8 +35,8 @@ TAIL = 256 * 1024
 CREDIT = 1024 * 1024  # beyond what the fastest viewer has read
 OPEN_SECONDS = 10.0
 
-ToSeat = SeatArranged | SeatElected | SomebodyTypes
-FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | ToldFirst | TapeDelivered | ToSeat
+ToParticipant = SeatArranged | SeatElected | SomebodyTypes
+FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | ToldFirst | TapeDelivered | ToParticipant
 FROM_TAPE: tuple[type[FromTape], ...] = get_args(FromTape)
 
 AWAY = "The machine is away; its terminals are shown again when it is back."
@@ -94,8 +94,8 @@ class Mirror:
         self._key_count = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._ask_count = 0
-        self._seats: dict[int, LinkSeat] = {}
-        self._seat_count = 0
+        self._participants: dict[int, LinkParticipant] = {}
+        self._participant_count = 0
 
     @property
     def known_end(self) -> int:
@@ -126,8 +126,8 @@ class Mirror:
         self.tape = self._tapes.number(self)
         place = after if after is not None else self.end or self._after
         self._tapes.send(OpenTape(self.tape, self.session_id, self.run, CREDIT, place, TAIL))
-        for seat in self._seats.values():
-            seat.take()
+        for participant in self._participants.values():
+            participant.announce()
 
     def lost(self) -> None:
         keys, self._keys = self._keys, {}
@@ -153,8 +153,8 @@ class Mirror:
             case TapeDelivered():
                 self._delivered(frame)
             case SeatArranged() | SeatElected() | SomebodyTypes():
-                if frame.seat in self._seats:
-                    self._seats[frame.seat].hear(frame)
+                if frame.seat in self._participants:
+                    self._participants[frame.seat].hear(frame)
 
     def _answered(self, number: int, answer: object) -> None:
         waiting = self._asked.pop(number, None)
@@ -244,28 +244,30 @@ class Mirror:
         self._tapes.send(AskFirst(self.tape, number))
         return await waiting
 
-    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> "LinkSeat":
-        self._seat_count += 1
-        seat = self._seats[self._seat_count] = LinkSeat(self, self._seat_count, by, may_write, events)
-        seat.take()
-        return seat
+    def join(self, by: Actor, may_write: bool, events: ParticipantEvents) -> "LinkParticipant":
+        self._participant_count += 1
+        participant = self._participants[self._participant_count] = LinkParticipant(
+            self, self._participant_count, by, may_write, events
+        )
+        participant.announce()
+        return participant
 
     def say(self, frame: AnyFrame) -> None:
         """Send what may be lost with the connection: it is said again on the next one."""
         if self._tapes.is_connected:
             self._tapes.send(frame)
 
-    def stand_up(self, seat: int) -> None:
-        self._seats.pop(seat, None)
-        self.say(LeaveSeat(self.tape, seat))
+    def remove_participant(self, number: int) -> None:
+        self._participants.pop(number, None)
+        self.say(LeaveSeat(self.tape, number))
 
-    def type(self, data: bytes, by: Actor, delivered: Delivered, *, reply: bool, seat: int) -> None:
+    def type(self, data: bytes, by: Actor, delivered: Delivered, *, reply: bool, participant: int) -> None:
         self._key_count += 1
         number = self._key_count
         try:
             if self.over:
                 raise SessionOver("This session has ended. Resume it to go on.")
-            self._tapes.send(TapeTyped(self.tape, number, data, by, reply, seat))
+            self._tapes.send(TapeTyped(self.tape, number, data, by, reply, participant))
         except BasculeError as error:
             delivered(len(data), error)
             return
@@ -279,21 +281,23 @@ class Mirror:
                 self._tapes.send(CloseTape(self.tape))
 
 
-class LinkSeat:
-    """One viewer's seat, kept across connections."""
+class LinkParticipant:
+    """A viewer of a terminal behind a link, kept across connections."""
 
-    def __init__(self, mirror: Mirror, number: int, by: Actor, may_write: bool, events: SeatEvents) -> None:
+    def __init__(
+        self, mirror: Mirror, number: int, by: Actor, may_write: bool, events: ParticipantEvents
+    ) -> None:
         self.number = number
         self._mirror, self._by, self._may_write, self._events = mirror, by, may_write, events
         self._size: tuple[int, int] | None = None
 
-    def take(self) -> None:
-        """On a new connection: with the window that it had."""
+    def announce(self) -> None:
+        """To the machine, with the window that it had: again on each new connection."""
         self._mirror.say(TakeSeat(self._mirror.tape, self.number, self._by, self._may_write))
         if self._size is not None:
             self.resize(*self._size)
 
-    def hear(self, frame: ToSeat) -> None:
+    def hear(self, frame: ToParticipant) -> None:
         match frame:
             case SeatArranged():
                 self._events.arranged(frame.arrangement)
@@ -310,10 +314,10 @@ class LinkSeat:
         self._mirror.say(ClaimSeat(self._mirror.tape, self.number))
 
     def typed(self) -> None:
-        """Nothing: the keys carry the number of this seat."""
+        """Nothing: the keys carry the number of this participant."""
 
     def redraw(self) -> None:
         self._mirror.say(RedrawTape(self._mirror.tape, self.number))
 
     def leave(self) -> None:
-        self._mirror.stand_up(self.number)
+        self._mirror.remove_participant(self.number)

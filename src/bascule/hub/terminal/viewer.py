@@ -20,7 +20,7 @@ from bascule.hub.live.positions import WORDS, offset_of
 from bascule.hub.terminal.control_messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
 from bascule.hub.terminal.unread import Unread
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
-from bascule.link.tape import Arrangement, Seat, Tape, TapeCut
+from bascule.link.tape import Arrangement, Participant, Tape, TapeCut
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
 from bascule.model.faults import report
@@ -65,7 +65,7 @@ class TerminalViewer:
         self._unread = Unread(self._on_unread)
         self._bad = bad_messages(call.hub.steady)
         self._arrangement: Arrangement | None = None
-        self._seat: Seat | None = None
+        self._participant: Participant | None = None
         self.tape: Tape
 
     async def run(self) -> None:
@@ -98,8 +98,8 @@ class TerminalViewer:
             self._unread.close()
             pump.cancel()
             await asyncio.gather(pump, return_exceptions=True)
-            if self._seat is not None:
-                self._seat.leave()
+            if self._participant is not None:
+                self._participant.leave()
 
     # Output
 
@@ -151,9 +151,9 @@ class TerminalViewer:
             )
         )
         if not tape.over:
-            self._seat = tape.sit(self.actor, self.may_write, self)
+            self._participant = tape.join(self.actor, self.may_write, self)
             if at_tail and tape.end:
-                self._seat.redraw()
+                self._participant.redraw()
 
     async def _step(self) -> bool:
         """Send one piece, or wait for one. False when the tape is over and all of it is sent."""
@@ -241,8 +241,8 @@ class TerminalViewer:
         self._place = tail.offset
         self._acked = None if self._acked is None else max(self._acked, tail.offset)
         self._screening = Screening(self.tape.end)
-        if self._seat is not None:
-            self._seat.redraw()
+        if self._participant is not None:
+            self._participant.redraw()
 
     async def _say_ended(self) -> None:
         record = await self._ended_record()
@@ -310,7 +310,7 @@ class TerminalViewer:
 
     def _take(self, message: str | bytes) -> bool:
         """False also before `begin`: who types that early is heard a turn of the loop later, after it."""
-        if self._is_behind or self._seat is None or self._unread.over(MAX_IN_FLIGHT):
+        if self._is_behind or self._participant is None or self._unread.over(MAX_IN_FLIGHT):
             return False
         self._hear(message)
         return True
@@ -336,19 +336,19 @@ class TerminalViewer:
                 self._acked = min(max(offset, self._acked or 0), self._place)
                 self._acks.set()
             case ResizeMessage(cols=cols, rows=rows):
-                self._own_seat().resize(cols, rows)
+                self._own_participant().resize(cols, rows)
             case ClaimMessage():
-                self._own_seat().claim()
+                self._own_participant().claim()
 
     def _typed(self, data: bytes) -> None:
-        seat = self._own_seat()
+        participant = self._own_participant()
         if len(data) > MAX_KEYS:
             raise InvalidInput("Send at most 1 MiB of keys in one message.")
         spoken = take_apart(data)
         if spoken.replies and self._may_reply():
             self._type(spoken.replies, reply=True)
         if spoken.keys:
-            seat.typed()
+            participant.typed()
             self._type(spoken.keys, reply=False)
 
     def _may_reply(self) -> bool:
@@ -368,14 +368,14 @@ class TerminalViewer:
     def _on_unread(self, waiting: int) -> None:
         self._say(messages.TerminalUnread(waiting=waiting))
 
-    def _own_seat(self) -> Seat:
+    def _own_participant(self) -> Participant:
         """Of a viewer who may type and resize."""
         if not self.may_write:
             words = "You may look at this terminal, but not type or resize: only the owner, operators and "
             raise Forbidden(words + "the session's own token may.")
-        if self._seat is None:
+        if self._participant is None:
             raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
-        return self._seat
+        return self._participant
 
 
 async def view_terminal(call: Call[TerminalQuery]) -> None:
