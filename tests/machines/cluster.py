@@ -272,7 +272,7 @@ async def channel_of(cluster: Cluster) -> AsyncIterator[Receiver]:
 
 async def until_left_to_another(session: str, nodes: list[Hub], times: int) -> None:
     """Until so many of the nodes wanted to tell people of the session's request, and another one had."""
-    words = re.compile(rf"another node has told people of request \S+ of {session}")
+    words = re.compile(rf"another node has sent the notice of request \S+ of {session}")
     async with asyncio.timeout(PATIENCE):
         while sum(bool(words.search((one.data / "server.log").read_text())) for one in nodes) < times:  # noqa: ASYNC110
             await asyncio.sleep(0.05)

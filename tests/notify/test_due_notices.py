@@ -199,7 +199,7 @@ def test_a_request_that_another_node_has_told_is_never_told_here(decider: Decide
     decider.committed_elsewhere(commit(request))
     clock.at += GRACE + TAKE_OVER
     (key,) = decider.ready(looking=False, quiet=False)
-    decider.told_elsewhere(key)
+    decider.sent_elsewhere(key)
     decider.committed_elsewhere(commit(request))
     decider.committed(commit(request))  # its machine has come to this node
     assert told(decider, clock, 1000) == []
@@ -218,7 +218,7 @@ def test_a_request_that_was_open_at_the_start_is_told_when_no_node_has_told_it(
     decider: Decider, clock: Clock
 ) -> None:
     decider.seed([asked(), asked("r2")])
-    decider.untold(commit(asked("r2")), ("s1", "r2"))
+    decider.unsent(commit(asked("r2")), ("s1", "r2"))
     assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["r2"]
 
 
@@ -280,7 +280,7 @@ def test_a_limit_that_another_node_took_in_is_told_by_one_node(decider: Decider,
     decider.committed_elsewhere(commit(of=record(guard=LOOP)))
     clock.at += GRACE + TAKE_OVER
     (key,) = decider.ready(looking=False, quiet=False)
-    decider.told_elsewhere(key)
+    decider.sent_elsewhere(key)
     decider.committed(commit(of=record(guard=LOOP)))
     assert told(decider, clock, 1000) == []
     assert decider.committed(commit(of=record())) == []
@@ -292,7 +292,7 @@ def test_a_limit_that_was_reached_before_the_start_is_told_when_no_node_has_told
     decider.seed([], [("s1", "g1"), ("s2", "g2")])
     decider.committed(commit(of=record(guard=GUARD)))
     assert told(decider, clock, 1000) == []
-    decider.untold(commit(of=record("s2", guard=LOOP)), ("s2", "g2"))
+    decider.unsent(commit(of=record("s2", guard=LOOP)), ("s2", "g2"))
     assert [one.request_id for one in told(decider, clock, GRACE + TAKE_OVER)] == ["g2"]
 
 

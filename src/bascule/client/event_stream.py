@@ -32,7 +32,7 @@ class EventStream:
         self._changed.set()
 
     def start_over(self, epoch: str) -> None:
-        """Nobody can go on from where this reader is."""
+        """This reader can't resume from its position."""
         self.epoch, self.replaced = epoch, True
         self.end()
 

@@ -28,7 +28,7 @@ class Handler:
     once: bool = False  # a command with the same idempotency key gets the first one's answer
     begins: bool = False  # refused while the device is paused
     alone: bool = False  # one such command at a time
-    reads: bool = False  # changes nothing, so it may be cut short when nobody waits for it any more
+    reads: bool = False  # changes nothing, so it may be cut short when its caller no longer waits
     urgent: bool = False  # waits for no other command
     widens: Widens[Any] = widens_nothing  # needs this machine's owner when a hub elsewhere asks
 

@@ -295,7 +295,7 @@ class Host:
             return await self._run_admitted(envelope)
 
     async def _check_start(self, envelope: Envelope[Any]) -> None:
-        """Nobody is asked to approve what would be refused."""
+        """The owner is not asked to approve what the daemon would refuse."""
         starter = self._parts.sessions.starter
         match envelope.command:
             case StartSession():

@@ -33,7 +33,7 @@ class Wire:
                 sys.stdout.buffer.write(data)
                 sys.stdout.buffer.flush()
             except BrokenPipeError:
-                os._exit(1)  # nobody listens any more
+                os._exit(1)  # no program reads this any more
 
     def note(self, entry: Message) -> None:
         if self._ledger is not None:

@@ -15,7 +15,7 @@ MAX_BLOCK = 1024 * 1024  # characters; a longer text goes on in another block, a
 
 
 class Interrupted(Exception):
-    """Somebody asked the turn to stop."""
+    """A user asked the turn to stop."""
 
     def __init__(self, *, in_tool: bool = False) -> None:
         super().__init__()

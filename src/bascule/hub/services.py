@@ -74,7 +74,7 @@ class Hub:
     doors: Doorway
     notifier: Notifier
     restores: RestoreBook
-    page: Callable[[], PageFiles]  # read when somebody first asks for it
+    page: Callable[[], PageFiles]  # read when a browser first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     cluster: OtherNodes | None = None  # None: this hub is one process
     # The terminals of machines behind a link, by device.

@@ -24,7 +24,7 @@ _REPLY_DELAY = 0.002
 
 
 class _Sent:
-    """What a client was last told of a session."""
+    """What the keeper last sent a client about a session."""
 
     def __init__(self) -> None:
         self.ends: tuple[int, int] = (-1, -1)

@@ -262,7 +262,7 @@ def _from_thread(ended: asyncio.Future[int]) -> Callable[[int], None]:
             ended.set_result(code)
 
     def tell(code: int) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits any more
             loop.call_soon_threadsafe(resolve, code)
 
     return tell

@@ -22,8 +22,8 @@ RATES = 16  # of which the highest counts
 MEASURE_SECONDS = 10.0  # after which a busy line is left empty once, to see how short its round trip is now
 SLOW_RATE = 2 * 1024 * 1024  # bytes a second; on a slower line a window can be felt
 QUIET_SECONDS = 0.5  # after a key on a slow line that is busy
-MAX_QUIET_SECONDS = 2.0  # of every two and a half, while somebody types
-BUSY_SECONDS = 1.0  # for so long a line counts as busy after its window was full
+MAX_QUIET_SECONDS = 2.0  # of every two and a half, while a user types
+BUSY_SECONDS = 1.0  # that a line counts as busy after its window was full
 NEVER = float("-inf")
 NUMBERS = 2**40  # pings beyond it are ours; those below ask whether anybody is there
 _TAPE = Priority.TAPE
@@ -77,7 +77,7 @@ class Pace:
         return False
 
     def typed(self) -> None:
-        """Somebody types in a terminal, and waits for the echo."""
+        """A user types in a terminal, and waits for the echo."""
         now = self._steady()
         if now >= self._quiet_since + MAX_QUIET_SECONDS + QUIET_SECONDS:
             self._quiet_since = now

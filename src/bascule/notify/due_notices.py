@@ -55,7 +55,7 @@ class Decider:
         self._waiting: dict[Key, _Waiting] = {}
         self._sent: dict[Key, Notice] = {}
         self._many: dict[Key, Notice] = {}  # together under one notice
-        self._known: set[Key] = set()  # told by another node, or before this one was started
+        self._known: set[Key] = set()  # their notices were sent by another node, or before the start
         self._guards: dict[str, str] = {}  # what the guard rail of each session asks
         self._sessions: dict[str, tuple[Phase, str | None]] = {}
         self._running: dict[str, float] = {}  # since when
@@ -63,13 +63,13 @@ class Decider:
         self._latest: deque[float] = deque(maxlen=BURST)
 
     def seed(self, open_requests: Iterable[RequestRecord], guards: Iterable[Key] = ()) -> None:
-        """These are open at the start; the nodes know which of them were told (`untold`)."""
+        """These are open at the start; the nodes know which of them have no notice yet (`unsent`)."""
         self._known = {(request.session_id, request.request_id) for request in open_requests}
         self._guards = dict(guards)
         self._known |= set(self._guards.items())
 
     def restored(self, key: Key, notice: Notice, tag: str) -> None:
-        """It was told by this tag before this server was started: what becomes of it replaces that."""
+        """Its notice was sent with this tag before the start; its outcome replaces that notice."""
         self._waiting.pop(key, None)
         (self._many if tag == MANY_TAG else self._sent)[key] = notice
         if notice.kind == "limit":
@@ -90,11 +90,11 @@ class Decider:
         return settled
 
     def committed_elsewhere(self, committed: Committed) -> list[Notice]:
-        """The same for requests that another node took in. Other news of a session is told by that node."""
+        """The same for requests that another node took in. That node sends other news of its sessions."""
         return [] if committed.record.found else self._asked(committed, self.grace + TAKE_OVER)
 
-    def untold(self, committed: Committed, key: Key) -> list[Notice]:
-        """This was asked before, and no node has told it."""
+    def unsent(self, committed: Committed, key: Key) -> list[Notice]:
+        """This was asked before, and no node has sent its notice."""
         self._known.discard(key)
         return self.committed_elsewhere(committed)
 
@@ -128,8 +128,8 @@ class Decider:
         waiting = self._waiting.pop(key, None)
         return [] if waiting is None else self._tell(key, waiting.notice)
 
-    def told_elsewhere(self, key: Key) -> None:
-        """Another node has told it, and will tell what became of it."""
+    def sent_elsewhere(self, key: Key) -> None:
+        """Another node has sent its notice, and will send its outcome."""
         if self._waiting.pop(key, None) is not None:
             self._known.add(key)
 

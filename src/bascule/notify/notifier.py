@@ -150,9 +150,9 @@ class Notifier:
             self._replace(notice)
         self._wake.set()
 
-    def untold(self, committed: Committed, key: Key) -> None:
-        """A request that was open before the start, of which no node has told anybody."""
-        for notice in self.decider.untold(committed, key):
+    def unsent(self, committed: Committed, key: Key) -> None:
+        """A request that was open before the start, and of which no node has sent a notice."""
+        for notice in self.decider.unsent(committed, key):
             self._replace(notice)
         self._wake.set()
 
@@ -195,11 +195,11 @@ class Notifier:
         try:
             is_ours = self.claim is None or await self.claim(*key)
         except StorageFailed:
-            self.decider.later(key)  # nobody knows whether another node has told it
+            self.decider.later(key)  # without the database: another node may have sent its notice
             return
         if not is_ours:
-            log.info("another node has told people of request %s of %s", key[1], key[0])
-            self.decider.told_elsewhere(key)
+            log.info("another node has sent the notice of request %s of %s", key[1], key[0])
+            self.decider.sent_elsewhere(key)
             return
         for notice in self.decider.claimed(key):
             self._sent_before.sent(key, notice.tag)

@@ -35,13 +35,13 @@ async def open_keys(store: HubStore) -> list[Key]:
 async def resume(
     store: HubStore, decider: Decider, tags: Mapping[Key, str], asked: Iterable[Key], at: str
 ) -> list[Notice]:
-    """Give the decider what was asked, and what was told, by its tag. Gives what is over meanwhile."""
+    """Gives the decider the open requests and, by tag, the notices sent. Returns those over meanwhile."""
     over: list[Notice] = []
     for key in dict.fromkeys([*tags, *asked]):
         try:
             record, request = await store.session(key[0]), await store.request(*key)
         except BasculeError as error:
-            log.info("nobody is told of request %s of %s: %s", key[1], key[0], error.message)
+            log.info("no notice of request %s of %s is sent: %s", key[1], key[0], error.message)
             continue
         if record is None:
             continue
@@ -54,7 +54,7 @@ async def resume(
 
 
 def _notice(record: SessionRecord, key: Key, request: RequestRecord | None, at: str) -> Notice:
-    """As it was told."""
+    """The notice that was sent, made again."""
     if request is not None:
         return request_notice(record, request, at)
     if record.guard is not None and record.guard.guard_id == key[1]:

@@ -8,7 +8,7 @@ import msgspec
 from bascule.model.events import PermissionRequested, QuestionAsked
 from bascule.policy.scrub import scrub
 
-# Fields of a tool's input that say what it is asked to do, the most telling first.
+# Fields of a tool's input that say what it is asked to do, the most specific first.
 _FIELDS = ("command", "file_path", "path", "url", "pattern", "query", "prompt")
 _READ = 16_384  # of what may be scrubbed; a key that begins in the part that is kept ends long before
 

@@ -24,7 +24,7 @@ SpendingOf = Callable[[SessionRecord], Spending]
 
 
 def of_session_alone(record: SessionRecord) -> Spending:
-    """Where nobody counts what other sessions spend."""
+    """For where the spending of other sessions is not counted."""
     return Spending(session=session_meter(record))
 
 

@@ -34,7 +34,7 @@ class _Step:
 
     def promise(self) -> asyncio.Future[None]:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # A step nobody waits for must not complain when the server stops under it.
+        # A step that no caller waits for must not complain when the server stops under it.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._waiting.append(future)
         return future

@@ -252,7 +252,7 @@ def _write_files(folder: Path, files: dict[str, str]) -> None:
 
 
 def _set_aside(database: Path, now: float) -> Path:
-    """Give it another name, with its write-ahead log, for whoever needs what the backup lacks."""
+    """Give it another name, with its write-ahead log, so that what the backup lacks can still be read."""
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target, n = database.with_name(f"{database.name}.before-restore-{stamp}"), 1
     while target.exists():

@@ -116,7 +116,7 @@ class DeviceBook:
         self._write_later(lambda transaction: _execute(transaction, NOTE, _values(record)))
 
     def list_again(self, record: DeviceRecord) -> None:
-        """It is connected here, so it is on the list, whoever removed it."""
+        """It is connected here, so it is on the list, even if another node removed it."""
         self._devices[record.device] = replace(record, forgotten=False)
         values = (record.device, record.epoch)
         self._write_later(lambda transaction: _execute(transaction, LIST, values))

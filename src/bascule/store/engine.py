@@ -27,8 +27,8 @@ class Engine(Protocol):
         ...
 
     def renewed(self) -> frozenset[str] | None:
-        """Called once it has begun: None when nobody else wrote since. Otherwise the devices whose sessions
-        nobody else has touched: what is in memory of all others may be out of date."""
+        """Called once it has begun: None when no other node wrote since. Otherwise the devices whose sessions
+        no other node has touched: what is in memory of all others may be out of date."""
         ...
 
     def committing(self, devices: frozenset[str], grown: Mapping[str, int]) -> None:
@@ -41,7 +41,7 @@ class Engine(Protocol):
         ...
 
     def wrote(self, size: int) -> None:
-        """About as many bytes were written; called when nobody waits for it."""
+        """About as many bytes were written; called when no caller waits for it."""
         ...
 
     def fault(self, error: BaseException) -> StorageFailed | None:

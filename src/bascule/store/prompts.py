@@ -33,7 +33,7 @@ HEAD_FIELDS = PromptHead.__struct_fields__
 
 
 class PromptChanged(CallerError):
-    """Somebody else saved a newer version than the one this change began from."""
+    """Another user saved a newer version than the one this change began from."""
 
     code = "PROMPT_CHANGED"
 
@@ -199,7 +199,7 @@ class PromptBook:
 def _add_version(
     connection: Connection, before: SavedPrompt, after: SavedPrompt, content: PromptContent
 ) -> None:
-    """A scratch pad is saved while somebody types: one version for each day is enough."""
+    """A scratch pad is saved while its user types: one version for each day is enough."""
     same_day = before.updated_at[:10] == after.updated_at[:10]
     if after.kind == "scratch" and same_day and before.updated_by == after.updated_by:
         connection.execute(rows.DROP_VERSION, (before.id, before.version))

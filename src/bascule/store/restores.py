@@ -1,7 +1,7 @@
 """Restores: that an older copy of this database was put in place, for people to see and for the audit log.
 
 The store notices it by its marks (`continuity`), `bascule restore` writes it down, and machines that have
-joined report it: they know how many of their rows this hub had acknowledged. Whoever notices it first begins
+joined report it: they know how many of their rows this hub had acknowledged. The first of them begins
 the note, and the others add to it.
 """
 

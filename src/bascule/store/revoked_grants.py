@@ -1,7 +1,7 @@
 """The list of revoked grants, in a file of its own: an older copy of the database lacks them.
 
-The file is in the state folder, under a name that is not the database's, so that whoever puts an older copy
-in place leaves it there. A line is added, and is on the disk, before a revocation is reported. `GrantBook`
+The file is in the state folder, under a name that is not the database's, so that an older copy put in place
+does not replace it. A line is added, and is on the disk, before a revocation is reported. `GrantBook`
 looks here when it opens, and revokes again what the copy has as valid. Each node of a hub on PostgreSQL has a
 file of its own, of what was revoked while it ran or stood in the database when it started.
 """

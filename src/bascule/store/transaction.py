@@ -76,7 +76,7 @@ class Transaction:
         self._unfolded: dict[
             str, SessionState
         ] = {}  # those with a part of the log to be folded in spare time
-        self._replicas: bool | None = None  # whether there are any; None until somebody asks
+        self._replicas: bool | None = None  # whether there are any; None until a caller asks
         self._swept_at = float("-inf")
         self._owed = False
         self._seen: set[str] = set()  # devices whose sessions this transaction looked at

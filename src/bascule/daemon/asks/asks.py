@@ -78,14 +78,14 @@ class Asks:
             line.send(Reply(ask.ask, refusal=LimitReached(BUSY, retry_after=1).refusal()))
 
     def cancel(self, line: Line, number: int) -> None:
-        """Nobody waits for this answer. What changes something is carried out to its end all the same."""
+        """The hub no longer waits for this answer. A command that changes something still runs to its end."""
         self._waiting.pop((line, number), None)
         working = self._at_work.get((line, number))
         if working is not None and self._conditions(working.taken.ask.command).reads:
             working.task.cancel()
 
     def leave(self, line: Line) -> None:
-        """The line is lost, and with it all who waited for an answer by it."""
+        """The line is lost, and with it the hub's wait for these answers."""
         for of, number in [*self._waiting, *self._at_work]:
             if of is line:
                 self.cancel(line, number)

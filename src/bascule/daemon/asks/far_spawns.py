@@ -1,4 +1,4 @@
-"""Rate limit of the sessions that hubs on other machines begin here, whoever they say asks.
+"""Rate limit of the sessions that hubs on other machines begin here, for all their users together.
 
 A hub counts for each of its people. It could name as many people as it likes, so this machine counts, too:
 all that comes over its lines from elsewhere, against its own limit.

@@ -83,7 +83,7 @@ class HostLine:
             log.info("the hub sends %s, which is not known here: ignored", kind[:80])
 
     def closed(self) -> None:
-        """The connection is lost: nobody waits for an answer by it."""
+        """The connection is lost: the hub waits for no answer on it."""
         if self._send is not None:
             self._send = None
             self._asks.leave(self)

@@ -55,7 +55,7 @@ class Remote(NamedTuple):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Which may know this host, the likely one first: the name of a company's own server says nothing."""
+        """Which may know this host, the likely one first: a self-hosted server may have any name."""
         if self.host == "github.com":
             return ("gh",)
         return ("glab", "gh") if "gitlab" in self.host else ("gh", "glab")

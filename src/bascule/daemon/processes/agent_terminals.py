@@ -160,7 +160,7 @@ class AgentTerminals:
 
     async def release_all(self, session_id: str) -> None:
         for terminal in self._of(session_id):
-            with suppress(AgentFailed):  # the keeper is away; the next start ends what nobody owns
+            with suppress(AgentFailed):  # the keeper is away; the next start ends what no session owns
                 await self._release(terminal)
 
     async def _create(self, session_id: str, cwd: str, call_id: str, asked: CreateParams) -> str:
@@ -229,7 +229,7 @@ class AgentTerminals:
         try:
             await self._keeper.get().forget(terminal.name)
         except (KeeperError, KeeperGone, HostError):
-            return  # the next start sweeps what nobody owns
+            return  # the next start sweeps what no session owns
 
 
 def _argv(asked: CreateParams) -> list[str]:

@@ -1,4 +1,4 @@
-"""Processes whose output the keeper can't write: it holds them back until it can, and their owner is told."""
+"""Processes whose output the keeper can't write: it holds them back until it can, and tells their owner."""
 
 from collections.abc import Callable
 

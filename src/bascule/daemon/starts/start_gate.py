@@ -44,7 +44,7 @@ from bascule.store.protocols import DaemonStore
 log = logging.getLogger(__name__)
 
 HERE = Actor("the person at the machine")
-# What somebody elsewhere can bring about as often as they like.
+# What a caller on another machine can cause as often as they like.
 REPEATED: tuple[AuditAction, ...] = ("start_refused", "start_unusual")
 CarryOut = Callable[[Envelope[Any]], Awaitable[Struct]]
 
@@ -220,7 +220,7 @@ class StartGate:
     # Answers ---------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Refuse those that nobody approved in time."""
+        """Refuse those that the owner did not approve in time."""
         for held in self._waiting.look():
             log.info("a start by %s was not approved in time", held.view.by)
             asyncio.get_running_loop().create_task(

@@ -104,7 +104,7 @@ def _level(command: Command[Any], known: SessionRecord | None, ceiling: Capabili
 
 
 def _named(known: SessionRecord, hide: Callable[[str], str]) -> str:
-    """By its title, which somebody elsewhere may have chosen: so cut, that the folder is still read."""
+    """By its title, which a caller elsewhere may have chosen: cut, so that the folder stays readable."""
     title = " ".join(hide(known.title).split())
     shown = f"{title[:LONGEST_TITLE]}…" if len(title) > LONGEST_TITLE else title
     return f"“{shown}”" if shown else "a session without a title"

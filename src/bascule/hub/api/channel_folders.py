@@ -37,6 +37,6 @@ def _given(known: list[DeviceStatus], text: str) -> str:
 def _shown(names: dict[str, str], machine: str, path: str) -> str:
     if not machine or (len(names) == 1 and machine in names):
         return path
-    # Two machines of one name are told apart by their ids.
+    # The id tells two machines of one name apart.
     name = names.get(machine, machine)
     return folder_on(name if list(names.values()).count(name) == 1 else machine, path)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -95,11 +95,9 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     options = msgspec.convert(body, StartOptions, from_attributes=True)
     options = replace(options, model=body.model or None)
     # A field that body and command share by name means the same in both.
-    given: dict[str, Any] = asdict(body)
-    shared = {name: value for name, value in given.items() if name in StartSession.__struct_fields__}
-    session_id = new_session_id(hub.switchboard.clock())
-    shared |= {"session_id": session_id, "agent": agent, "cwd": folder, "options": options}
-    command = StartSession(**shared)
+    fields = {name: value for name, value in asdict(body).items() if name in StartSession.__struct_fields__}
+    fields |= {"session_id": new_session_id(hub.switchboard.clock()), "agent": agent, "cwd": folder}
+    command = StartSession(**fields, options=options)
     # The device answers once the session is stored, before its agent has started.
     seconds = hub.limits.now.start_seconds + (90 if body.worktree else 15)
     return await call.ask(command, seconds=seconds), agent

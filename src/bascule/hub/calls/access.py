@@ -121,7 +121,7 @@ class Access:
             raise no_grant(way_in(self._hub, scope, address))
         grant = await self._look_up(shown, operation, scope["path"])
         if grant is None and shown.bearer is not None and self._hub.cluster is not None:
-            # Another node may have made it just now. While the database is away nobody knows: 503.
+            # Another node may have made it just now. While the database is away, no node can tell: 503.
             await self._hub.cluster.grants_now()
             grant = await self._look_up(shown, operation, scope["path"])
         if grant is None:

@@ -69,7 +69,7 @@ class Follower(Protocol):
 class DeviceLine:
     """`device` is empty until its hello was accepted. Once `over`, nothing it says or does counts.
 
-    A line without `close` is in memory: it can't break, so nobody listens whether it is still there.
+    A line without `close` is in memory: it can't break, so the switchboard does not ping it.
     """
 
     def __init__(self, board: Board, send: Send, tapes: Tapes | None, close: Close | None) -> None:
@@ -183,7 +183,7 @@ class DeviceLine:
         return number, answer
 
     def leave(self, number: int) -> None:
-        """Nobody waits for this answer any more."""
+        """The caller no longer waits for this answer."""
         asked = self._waiting.pop(number, None)
         unanswered = asked is not None and (asked.answer.cancelled() or not asked.answer.done())
         if unanswered and not self.over:

@@ -87,7 +87,7 @@ class Orders:
 
     def deliver_new(self, line: "DeviceLine") -> None:
         """Other nodes have changed the book. One that did not know yet that the device is back, here, has
-        kept an order for it: nobody but this node gives it to the device."""
+        kept an order for it: only this node gives it to the device."""
         for kept in self._book.standing(line.device):
             if _key(kept) not in self._under_way:
                 self._send(line, kept)

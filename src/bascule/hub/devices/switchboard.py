@@ -224,7 +224,7 @@ class Switchboard:
     async def ask(
         self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
     ) -> A:
-        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+        """The answer to a command. Raises `Refused`, or `DeviceOffline` when the device does not answer."""
         return await self._asking.ask(device, command, by, key, seconds)
 
     def line(self, device: str) -> DeviceLine:
@@ -243,7 +243,7 @@ class Switchboard:
                 async with asyncio.timeout(self._first_wait):
                     await self._met.wait()
             except TimeoutError:
-                self._met.set()  # nobody came; from now on the answer is at once
+                self._met.set()  # no device came; from now on the answer is at once
 
     # What lines say
 
@@ -270,13 +270,13 @@ class Switchboard:
         return None
 
     async def _probe(self, current: DeviceLine, line: DeviceLine, hello: DaemonConnected) -> None:
-        """Another process says it is this device. Who is connected stays, if anybody is there at all."""
+        """Another process says it is this device. The connected one stays, if it still answers."""
         alive = await current.answers_within(PROBE_SECONDS)
         now = self._lines.get(hello.device)
         if line.over:
             return
         if now is not current and now is not None:
-            self.hello(line, hello)  # somebody else came first
+            self.hello(line, hello)  # another connection came first
         elif alive and now is current:
             line.refuse(IN_USE)
         else:

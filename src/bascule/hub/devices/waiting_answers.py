@@ -239,7 +239,7 @@ class WaitingAnswers:
 
     def reloaded(self) -> None:
         """Other nodes have changed the book. One that did not know yet that a machine is back, here, has kept
-        an answer for it: nobody but this node gives it to the machine."""
+        an answer for it: only this node gives it to the machine."""
         self._expire()
         here = {line.device: line for line in self._board.own_lines()}
         for answer in self.book.waiting():

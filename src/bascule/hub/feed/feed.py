@@ -107,7 +107,7 @@ class _Channel:
         self.viewers: set[Subscription] = set()
 
     def lowest(self) -> int | None:
-        """The position of the live viewer that has the least; None when nobody is live."""
+        """The position of the live viewer that has the least; None when none is live."""
         return min((viewer.position for viewer in self.viewers if viewer.live), default=None)
 
 
@@ -126,7 +126,7 @@ class Feed:
         self._readers: dict[str, set[Callable[[str], None]]] = {}
 
     def watched(self) -> list[str]:
-        """The sessions that somebody looks at."""
+        """The sessions that a viewer watches."""
         return list(self._channels)
 
     def on_watched(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -210,7 +210,7 @@ class Feed:
         return channel is not None and subscription in channel.viewers
 
     def moved(self, session_id: str, seq: int) -> None:
-        """Another node has committed rows up to this one: nobody is live who has not got them."""
+        """Another node has committed rows up to this one: no viewer is live without them."""
         channel = self._channels.get(session_id)
         if channel is not None:
             channel.head = seq

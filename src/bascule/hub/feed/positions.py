@@ -42,7 +42,7 @@ class Position(Struct, frozen=True):
     epoch: str | None = None  # or a session's tag
 
     def lost(self, epoch: str, session_id: str, head: int) -> Reason | None:
-        """Why nobody can go on from here; None when one can."""
+        """Why a reader can't resume from here; None when it can."""
         if self.epoch not in (None, epoch, session_tag(epoch, session_id)):
             return "replaced"
         return "ahead" if self.seq > head else None

@@ -9,7 +9,7 @@ from bascule.api.pushes import SessionViewers
 from bascule.model.codec import encode
 
 EVERY_SECONDS = 0.5  # at most one message for a session in this time
-TYPING_SECONDS = 6.0  # without another word that somebody still types
+TYPING_SECONDS = 6.0  # without another report that a user still types
 MAX_NAMES = 50
 ELSEWHERE_SECONDS = 5.0  # that the word of another node counts
 
@@ -114,7 +114,7 @@ class SessionPresence:
                 self._soon(session_id, room)
 
     def say_again(self) -> None:
-        """To the other nodes, of all sessions that somebody views here; and drop what is no longer said."""
+        """To the other nodes, of all sessions that a user views here; and drop what is no longer reported."""
         now = self._steady()
         for session_id, room in self._rooms.items():
             self._send_to_others(session_id, room.here())
@@ -157,5 +157,5 @@ class SessionPresence:
             room.sent, room.sent_at = message, now
             for viewer in list(room.viewers):
                 viewer.tell(message)
-        if room.typing:  # somebody who goes silent stops typing by that
+        if room.typing:  # a page that goes silent no longer counts as typing
             self._at(session_id, room, max(EVERY_SECONDS, min(room.typing.values()) - now + 0.01))

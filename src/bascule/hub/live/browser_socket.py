@@ -239,7 +239,7 @@ class BrowserSocket:
         return Watch(self, session_id, after, epoch)
 
     def resync(self, session_id: str, reason: Reason, epoch: str) -> None:
-        """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
+        """This page can't resume from its position: it starts over. Until then it watches nothing."""
         self.unwatch(session_id)
         words = WORDS[reason]
         self.push(Resync(session_id=session_id, after=0, epoch=epoch, reason=reason, message=words))

@@ -62,7 +62,7 @@ class Cluster:
         self._grants_at = -1  # the change of grants up to which this node has read them
         self._reading_grants = asyncio.Lock()
         self._asking_grants = asyncio.Lock()
-        self._asked_grants = 0  # how often somebody asked
+        self._asked_grants = 0  # how often a caller asked
         self._looks = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._first_look = asyncio.Event()
@@ -86,11 +86,11 @@ class Cluster:
         self._spawn(self._bus.run(), "bus")
         self._spawn(self._repeat_presence(), "presence for other nodes")
         await self._first_look.wait()
-        self._spawn(self._take_over(), "requests that nobody was told of")
+        self._spawn(self._take_over(), "requests without a notice")
 
     async def _take_over(self) -> None:
-        """What nodes that are gone have told, this one replaces. One may have died before it told people of a
-        request, and none was there to notice."""
+        """This node replaces the notices of nodes that are gone. One may have died before it sent the notice
+        of a request, while no other node ran."""
         await self._hub.notifier.take_over()
         claims = {request_claim(*key): key for key in await open_keys(self._store)}
         for claim in claims.keys() - await self.rows.claimed(list(claims)):
@@ -99,7 +99,7 @@ class Cluster:
             request = await self._store.request(session_id, request_id)
             if record is not None:
                 committed = Committed(record, [], [request] if request is not None else [], changed=False)
-                self._hub.notifier.untold(committed, claims[claim])
+                self._hub.notifier.unsent(committed, claims[claim])
 
     async def close(self) -> None:
         self._is_leaving = True
@@ -255,7 +255,7 @@ class Cluster:
     def _part(self, node: str) -> None:
         self._spawn(self._neighbours.pop(node).close(), f"leave node {node}")
         self.left(node)
-        self._spawn(self._take_over(), "requests that it may not have told")
+        self._spawn(self._take_over(), "requests whose notice it may not have sent")
 
     def left(self, node: str) -> None:
         """A node's connection to us is over: nothing that it said of its pages counts."""

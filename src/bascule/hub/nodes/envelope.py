@@ -33,7 +33,7 @@ class Presence(Struct, frozen=True, tag="presence"):
 
 
 class AtThePage(Struct, frozen=True, tag="pages"):
-    """Whether somebody looks at a page of the sender."""
+    """Whether a user looks at a page of the sender."""
 
     somebody: bool
 

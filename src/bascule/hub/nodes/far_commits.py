@@ -53,7 +53,7 @@ class FarCommits:
         self._guards = dict(await open_guards(self._store))
 
     def committed(self, requests: Iterable[RequestRecord]) -> None:
-        """This node has committed them, and told its pages."""
+        """This node has committed them, and sent them to its pages."""
         for request in requests:
             self._seen(request)
 
@@ -109,7 +109,7 @@ class FarCommits:
             asyncio.get_running_loop().call_later(wait, self._read_record, session_id)
 
     def _read_record(self, session_id: str) -> None:
-        """One after the other: what was read first must not be told last."""
+        """One read at a time: an older record must not be pushed after a newer one."""
         if session_id in self._being_read:
             asyncio.get_running_loop().call_later(RECORD_SECONDS, self._read_record, session_id)
             return
@@ -147,7 +147,7 @@ class FarCommits:
     # Without a wake
 
     async def look(self) -> None:
-        """Compare where the sessions end that somebody watches: a wake may have been lost."""
+        """Compare where the sessions end that a viewer watches: a wake may have been lost."""
         watched = self._feed.watched()
         for start in range(0, len(watched), HEADS_AT_ONCE):
             heads = await self._store.query(_heads(watched[start : start + HEADS_AT_ONCE]))
@@ -164,7 +164,7 @@ class FarCommits:
             self._record_soon(session_id)
 
     async def everything(self) -> None:
-        """Nobody knows what was missed."""
+        """This node cannot know what it missed."""
         self._feed.records.clear()
         for session_id, guard_id in {*self._guards.items(), *await open_guards(self._store)}:
             self._changed.setdefault(session_id, set()).add(guard_id)

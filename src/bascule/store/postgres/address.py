@@ -1,4 +1,4 @@
-"""The address of a database as people are told it, without its password; and why nobody answers there."""
+"""The address of a database as messages show it, without its password; and why no server answers there."""
 
 import os
 import socket

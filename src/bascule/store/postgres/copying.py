@@ -2,7 +2,7 @@
 
 Rows of the log go as their bytes are. What can be made again is: the words to search by are indexed by the
 hub that opens the copy. What a hub has in files and nodes share (channels of notifications, their keys)
-comes, too. An older copy of a file that no hub has opened is told as such, as a hub would.
+comes, too. An older copy of a file that no hub has opened is reported as such, as a hub would.
 """
 
 import secrets
@@ -73,10 +73,10 @@ INSERT INTO {SCHEMA}.replicas (session_id, device)
 SELECT session_id, ? FROM {SCHEMA}.sessions WHERE session_id NOT IN (SELECT session_id FROM {SCHEMA}.replicas)
 RETURNING session_id
 """
-# People were told of them; of the others, a node tells. The first node that starts takes these over.
-CLAIM_TOLD = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
-TOLD = "SELECT session_id, request_id, tag FROM sent_notices"
-PUT_TOLD = "INSERT INTO sent_notices (session_id, request_id, tag, node) VALUES (?, ?, ?, '')"
+# Notices of these were sent; a node sends those of the others. The first node that starts takes these over.
+CLAIM_SENT = "INSERT OR IGNORE INTO claimed_notices (what) VALUES (?)"
+SENT = "SELECT session_id, request_id, tag FROM sent_notices"
+PUT_SENT = "INSERT INTO sent_notices (session_id, request_id, tag, node) VALUES (?, ?, ?, '')"
 SHOWN = "SELECT tag, channel, shown FROM sent_channels"
 PUT_SHOWN = "INSERT INTO sent_channels (tag, channel, shown, node) VALUES (?, ?, ?, '')"
 PUT_CHOICE = "INSERT OR REPLACE INTO choices (name, value) VALUES (?, ?)"
@@ -267,9 +267,9 @@ def _keep_choices(target: PostgresConnection, choices: Mapping[str, bytes], said
 
 
 def _keep_sent(source: sqlite3.Connection, target: PostgresConnection) -> None:
-    for session_id, request_id, tag in source.execute(TOLD).fetchall():
-        target.execute(CLAIM_TOLD, (request_claim(session_id, request_id),))
-        target.execute(PUT_TOLD, (session_id, request_id, tag))
+    for session_id, request_id, tag in source.execute(SENT).fetchall():
+        target.execute(CLAIM_SENT, (request_claim(session_id, request_id),))
+        target.execute(PUT_SENT, (session_id, request_id, tag))
     target.executemany(PUT_SHOWN, source.execute(SHOWN).fetchall())
 
 

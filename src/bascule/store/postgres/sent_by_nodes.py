@@ -1,4 +1,4 @@
-"""Which node told people of which requests: it says what became of them, or another one when it is gone."""
+"""Which node sent the notices of which requests: it sends their outcome, or another node once it is gone."""
 
 from collections.abc import Iterable, Sequence
 

@@ -45,7 +45,7 @@ export function toolbar(bar, quill) {
     },
     '{{ }} Field',
   );
-  bar.replaceChildren(...buttons.map((one) => one.button), field);
+  bar.replaceChildren(...buttons.map((button) => button.button), field);
   // The text keeps the focus, and with it the selection that is to be formatted.
   bar.onpointerdown = (event) => event.preventDefault();
 

@@ -5,7 +5,7 @@
 
 /** A name for one command, so that sending it twice does it once. Not `randomUUID`, which plain http lacks. */
 export const newKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (one) => one.toString(16).padStart(2, '0')).join('');
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** @typedef {import('./types.js').Operations} Operations */
 /** @typedef {import('./types.js').HttpOperations['POST /api/tickets']} Ticket */

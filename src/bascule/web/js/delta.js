@@ -187,13 +187,13 @@ class ListNumbers {
   /** @param {Line} line */
   item({ indent, value, pieces }) {
     for (const at of [...this.#counts.keys()]) if (at > indent) this.#counts.delete(at);
-    this.#parents = this.#parents.filter((one) => one.indent < indent);
+    this.#parents = this.#parents.filter((parent) => parent.indent < indent);
     let marker = '- ';
     if (value === 'ordered') {
       this.#counts.set(indent, (this.#counts.get(indent) ?? 0) + 1);
       marker = `${this.#counts.get(indent)}. `;
     }
-    const before = ' '.repeat(this.#parents.reduce((sum, one) => sum + one.width, 0));
+    const before = ' '.repeat(this.#parents.reduce((sum, parent) => sum + parent.width, 0));
     this.#parents.push({ indent, width: marker.length });
     return before + led(marker + (BOXES[value] ?? ''), inline(pieces));
   }
@@ -302,10 +302,10 @@ const longestTicks = (text) => (text.match(/`+/gu) ?? []).reduce((most, run) => 
 function grouped(list, together) {
   /** @type {T[][]} */
   const groups = [];
-  for (const one of list) {
+  for (const item of list) {
     const last = groups.at(-1);
-    if (last && together(last[0], one)) last.push(one);
-    else groups.push([one]);
+    if (last && together(last[0], item)) last.push(item);
+    else groups.push([item]);
   }
   return groups;
 }

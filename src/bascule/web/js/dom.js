@@ -173,9 +173,9 @@ function matchChildren(old, fresh) {
  * @param {Node} first of them
  */
 function moveBehind(node, first) {
-  for (let one = node.previousSibling; one; one = node.previousSibling) {
-    node.parentNode?.insertBefore(one, node.nextSibling);
-    if (one === first) return;
+  for (let earlier = node.previousSibling; earlier; earlier = node.previousSibling) {
+    node.parentNode?.insertBefore(earlier, node.nextSibling);
+    if (earlier === first) return;
   }
 }
 

@@ -58,25 +58,25 @@ export function queueAfter(queue, event) {
       return [...queue, event];
     case 'prompt_sent':
     case 'prompt_withdrawn': {
-      const rest = queue.filter((one) => one.prompt_id !== event.prompt_id);
+      const rest = queue.filter((prompt) => prompt.prompt_id !== event.prompt_id);
       return rest.length === queue.length ? queue : rest;
     }
     case 'prompt_edited':
-      return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
+      return queue.map((prompt) => (prompt.prompt_id === event.prompt_id ? { ...prompt, text: event.text } : prompt));
     case 'queue_held':
-      return queue.map((one) => ({ ...one, held: true }));
+      return queue.map((prompt) => ({ ...prompt, held: true }));
     case 'queue_released':
-      return queue.map((one) =>
-        !event.prompt_ids?.length || event.prompt_ids.includes(one.prompt_id) ? released(one) : one,
+      return queue.map((prompt) =>
+        !event.prompt_ids?.length || event.prompt_ids.includes(prompt.prompt_id) ? released(prompt) : prompt,
       );
     case 'prompts_reordered': {
-      /** @param {PromptQueued} one */
-      const place = (one) => {
-        const at = event.order.indexOf(one.prompt_id);
+      /** @param {PromptQueued} prompt */
+      const place = (prompt) => {
+        const at = event.order.indexOf(prompt.prompt_id);
         return at < 0 ? event.order.length : at;
       };
       return queue
-        .map((one, n) => ({ one, n }))
+        .map((prompt, n) => ({ one: prompt, n }))
         .sort((a, b) => place(a.one) - place(b.one) || a.n - b.n)
         .map(({ one }) => one);
     }

@@ -149,7 +149,9 @@ function toldInside(entries, entry) {
   const { first_seq: seq, event } = entry;
   if (!event.type.startsWith('session_') || (event.type === 'session_ended' && event.reason !== 'disconnected'))
     return false;
-  return entries.some((one) => one.kind === 'event' && one.first_seq < seq && one.last_seq >= seq);
+  return entries.some(
+    (candidate) => candidate.kind === 'event' && candidate.first_seq < seq && candidate.last_seq >= seq,
+  );
 }
 
 /**

@@ -49,7 +49,7 @@ const plain = (value) => (value === null || value === undefined || value === fal
  */
 export async function signedText(device, body, stamp) {
   const starts = !('sessionId' in body);
-  const pictures = (body.images ?? []).map((one) => `${one.mediaType} ${one.data}\n`).join('');
+  const pictures = (body.images ?? []).map((image) => `${image.mediaType} ${image.data}\n`).join('');
   /** @type {Record<string, string>} */
   const fields = { device, key: stamp.key, at: String(stamp.at), nonce: stamp.nonce };
   for (const [name, value] of Object.entries(body)) if (!UNSIGNED.has(name)) fields[name] = plain(value);

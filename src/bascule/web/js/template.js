@@ -36,7 +36,7 @@ export function namesIn(text) {
  * @returns {TemplateField[]}
  */
 export function fieldsOf(text, described) {
-  return namesIn(text).map((name) => described.find((one) => one.name === name) ?? plainField(name));
+  return namesIn(text).map((name) => described.find((field) => field.name === name) ?? plainField(name));
 }
 
 /**
@@ -51,7 +51,7 @@ export const plainField = (name) => ({ name, kind: 'text', hint: '', choices: []
  * @returns {string | string[]}
  */
 export function firstValue({ kind, default: first, choices }) {
-  if (kind === 'choices') return splitChoices(first).filter((one) => choices.includes(one));
+  if (kind === 'choices') return splitChoices(first).filter((choice) => choices.includes(choice));
   if (kind === 'choice' && !choices.includes(first)) return '';
   return first;
 }
@@ -119,6 +119,6 @@ function fenced(code) {
  */
 export const after = (contexts, text) =>
   [...contexts, text]
-    .map((one) => one.replace(/^\n+|\s+$/gu, ''))
+    .map((part) => part.replace(/^\n+|\s+$/gu, ''))
     .filter(Boolean)
     .join('\n\n');

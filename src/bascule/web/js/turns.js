@@ -34,7 +34,7 @@ export function turnsOf(entries, cwd) {
     for (const diff of entry.diffs ?? []) {
       if (isOwnPlan(diff.path, cwd)) continue;
       const path = nearPath(diff.path, cwd);
-      let file = files.find((one) => one.path === path);
+      let file = files.find((candidate) => candidate.path === path);
       if (!file)
         files.push(
           (file = {
@@ -53,5 +53,5 @@ export function turnsOf(entries, cwd) {
       file.patches.push(diff.patch);
     }
   }
-  return turns.filter((one) => one.files.length);
+  return turns.filter((turn) => turn.files.length);
 }

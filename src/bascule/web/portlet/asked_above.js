@@ -23,7 +23,7 @@ export function mountAskedAbove(column, goTo) {
   function look() {
     drawing = false;
     const messages = [...column.querySelectorAll('.user-message')];
-    const above = messages.findLastIndex((one) => one.getBoundingClientRect().bottom < 0);
+    const above = messages.findLastIndex((message) => message.getBoundingClientRect().bottom < 0);
     const next = messages[above + 1]?.getBoundingClientRect().top ?? Infinity;
     asked = above >= 0 && next > ROOM ? messages[above] : null;
     line.hidden = !asked;

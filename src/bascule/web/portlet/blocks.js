@@ -191,10 +191,10 @@ export function turnFacts(entries, turn, fromStart, cwd = '') {
       break;
     }
     if (entry.kind === 'tool' && entry.tool_kind === 'edit' && entry.status === 'done') {
-      for (const one of entry.diffs) {
-        if (isOwnPlan(one.path, cwd)) continue;
-        const sum = files.get(one.path) ?? { added: 0, removed: 0 };
-        files.set(one.path, { added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) });
+      for (const diff of entry.diffs) {
+        if (isOwnPlan(diff.path, cwd)) continue;
+        const sum = files.get(diff.path) ?? { added: 0, removed: 0 };
+        files.set(diff.path, { added: sum.added + (diff.added ?? 0), removed: sum.removed + (diff.removed ?? 0) });
       }
     }
     waited += waitOf(entry);

@@ -125,7 +125,7 @@ const STEPS = table(
 
 /** @param {import('../js/types.d.ts').PlanEntry} entry */
 export function planCard(entry) {
-  const done = entry.items.filter((one) => one.status === 'completed').length;
+  const done = entry.items.filter((item) => item.status === 'completed').length;
   return h(
     'section',
     { class: 'plan', 'aria-label': 'Plan' },
@@ -200,9 +200,9 @@ export function requestLine(entry) {
  * @param {import('../js/types.d.ts').QuestionAnswered | null} answer
  */
 function questionLine(entry, asked, answer) {
-  const rows = asked.questions.flatMap((one) => [
-    h('dt', null, sanitize(one.question)),
-    h('dd', null, sanitize(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
+  const rows = asked.questions.flatMap((question) => [
+    h('dt', null, sanitize(question.question)),
+    h('dd', null, sanitize(own(answer?.answers, question.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
   ]);
   const state =
     entry.state === 'open'

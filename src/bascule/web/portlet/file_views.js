@@ -26,15 +26,15 @@ export function fileView(tool, input, view) {
   const begins = isWhole(input.offset) ? input.offset : (tool.locations[0]?.line ?? null);
   const all = fileLines(tool.output, begins);
   const lines = all.slice(0, MAX_LINES);
-  const text = lines.map((one) => one.text).join('\n');
+  const text = lines.map((line) => line.text).join('\n');
   return h(
     'div',
     { class: 'tool__output-frame' },
     h(
       'div',
       { class: 'tool__output code nums', tabindex: 0, role: 'group', 'aria-label': `Text of ${plain(path)}` },
-      lines.some((one) => one.line !== null) &&
-        h('pre', { class: 'line-gutter', 'aria-hidden': 'true' }, lines.map((one) => one.line ?? '').join('\n')),
+      lines.some((line) => line.line !== null) &&
+        h('pre', { class: 'line-gutter', 'aria-hidden': 'true' }, lines.map((line) => line.line ?? '').join('\n')),
       h('pre', null, highlighted(sanitize(text), languageOf(path))),
     ),
     all.length > lines.length &&
@@ -50,7 +50,7 @@ export function fileView(tool, input, view) {
  */
 export function diffsOf(tool, view) {
   const files = tool.diffs.length
-    ? tool.diffs.map((one) => ({ path: one.path, lines: patchLines(one.patch) }))
+    ? tool.diffs.map((diff) => ({ path: diff.path, lines: patchLines(diff.patch) }))
     : editsIn(tool.input);
   return files.flatMap(({ path, lines }) => {
     const language = languageOf(path);

@@ -148,7 +148,7 @@ export class Find {
   }
 
   #entryHere() {
-    return this.parts.window.entries.find((one) => one.first_seq === this.here?.seq);
+    return this.parts.window.entries.find((entry) => entry.first_seq === this.here?.seq);
   }
 
   #rangesHere() {
@@ -199,7 +199,7 @@ export class Find {
 
   /** @param {number} seq */
   #matchesIn(seq) {
-    const entry = this.parts.window.entries.find((one) => one.first_seq === seq);
+    const entry = this.parts.window.entries.find((candidate) => candidate.first_seq === seq);
     if (!entry) return 1;
     const shown = seq === this.here?.seq ? this.#rangesHere().length : 0;
     return Math.max(1, shown || matchesIn(entry, this.text));

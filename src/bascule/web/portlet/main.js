@@ -204,7 +204,7 @@ function draw() {
 
 /** @param {number} reader the first number of what they look at */
 function forgetFar(reader) {
-  const place = held.entries.findIndex((one) => one.first_seq >= reader);
+  const place = held.entries.findIndex((entry) => entry.first_seq >= reader);
   held.keepNear(place < 0 ? held.entries.length : place);
   view.show(held.state);
 }

@@ -13,7 +13,7 @@ const FORMULA = /[\\^_={}<>+*/|]|^[a-zA-Z]$|^[a-zA-Z]\(/;
  * @param {RegExp[]} marks
  * @param {string} text
  */
-const found = (marks, text) => marks.map((mark) => mark.exec(text)).find((one) => one !== null);
+const found = (marks, text) => marks.map((mark) => mark.exec(text)).find((match) => match !== null);
 
 export const MATH = [
   {
@@ -23,8 +23,8 @@ export const MATH = [
     start: (text) => /^(?:\$\$|\\\[)/m.exec(text)?.index,
     /** @param {string} text */
     tokenizer(text) {
-      const one = found(BLOCK, text);
-      return one && one[1].trim() ? { type: 'formula', raw: one[0], text: one[1].trim() } : undefined;
+      const match = found(BLOCK, text);
+      return match && match[1].trim() ? { type: 'formula', raw: match[0], text: match[1].trim() } : undefined;
     },
     /** @param {{text: string}} token */
     renderer: (token) => `<p><code type="math-display">${escaped(token.text)}</code></p>`,
@@ -36,9 +36,9 @@ export const MATH = [
     start: (text) => /\$|\\\(/.exec(text)?.index,
     /** @param {string} text */
     tokenizer(text) {
-      const one = found(INLINE, text);
-      if (!one || (one[0][0] === '$' && !FORMULA.test(one[1]))) return undefined;
-      return { type: 'inlineFormula', raw: one[0], text: one[1].trim() };
+      const match = found(INLINE, text);
+      if (!match || (match[0][0] === '$' && !FORMULA.test(match[1]))) return undefined;
+      return { type: 'inlineFormula', raw: match[0], text: match[1].trim() };
     },
     /** @param {{text: string}} token */
     renderer: (token) => `<code type="math">${escaped(token.text)}</code>`,

@@ -54,7 +54,9 @@ export function linkPaths(fragment, open) {
     if (!/:\d/.test(node.data) || node.parentElement?.closest('code, pre, a, button')) continue;
     const pieces = pathPieces(node.data);
     if (pieces.length > 1 || typeof pieces[0] !== 'string')
-      node.replaceWith(...pieces.map((one) => (typeof one === 'string' ? one : pathButton(one.text, one, open))));
+      node.replaceWith(
+        ...pieces.map((piece) => (typeof piece === 'string' ? piece : pathButton(piece.text, piece, open))),
+      );
   }
 }
 

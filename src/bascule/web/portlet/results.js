@@ -31,7 +31,7 @@ export function searchResults(output) {
   const rows = output.split('\n').filter((row) => row.trim() && !/^(?:Found \d+ (?:files?|lines?)|--)/.test(row));
   if (!rows.length) return null;
   const parsed = rows.map((row) => /^((?:\/|\.{0,2}\/)?[^\s:][^:]*?):(\d+)[:-](.*)$/.exec(row));
-  const found = parsed.filter((one) => one !== null);
+  const found = parsed.filter((match) => match !== null);
   if (found.length >= rows.length * 0.8) {
     /** @type {Map<string, FileMatches>} */
     const files = new Map();

@@ -21,10 +21,10 @@ export function textOf(entry) {
         entry.title,
         ...strings(entry.input),
         entry.output,
-        ...entry.diffs.flatMap((one) => [one.path, one.patch]),
+        ...entry.diffs.flatMap((diff) => [diff.path, diff.patch]),
       ].join('\n');
     case 'plan':
-      return entry.items.map((one) => one.text).join('\n');
+      return entry.items.map((item) => item.text).join('\n');
     case 'request':
       return asked(entry);
     case 'turn':
@@ -40,7 +40,7 @@ export function textOf(entry) {
 function asked({ asked: request, answer }) {
   const questions = request.type === 'question_asked' ? request.questions : [];
   const answers = answer?.type === 'question_answered' ? (answer.answers ?? {}) : {};
-  return [...questions.map((one) => one.question), ...Object.values(answers)].join('\n');
+  return [...questions.map((question) => question.question), ...Object.values(answers)].join('\n');
 }
 
 /**

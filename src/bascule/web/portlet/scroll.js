@@ -125,7 +125,7 @@ export class Scroll {
    */
   toPrompt(step) {
     const own = [...this.column.querySelectorAll('.user-message')];
-    const tops = own.map((one) => one.getBoundingClientRect().top);
+    const tops = own.map((element) => element.getBoundingClientRect().top);
     const next = step > 0 ? tops.findIndex((top) => top > 20) : tops.findLastIndex((top) => top < -4);
     if (next < 0) return false;
     this.to(own[next], 'start');

@@ -56,8 +56,8 @@ export const plain = (text) => visible(text);
  * @param {string} alt
  */
 export const pictures = (images, alt) =>
-  images.map((one) =>
-    PICTURE.test(one.media_type)
+  images.map((image) =>
+    PICTURE.test(image.media_type)
       ? h(
           'button',
           {
@@ -66,7 +66,7 @@ export const pictures = (images, alt) =>
             title: 'Show it larger or smaller',
             onclick: (/** @type {On} */ event) => event.currentTarget.classList.toggle('whole'),
           },
-          h('img', { class: 'picture', alt, src: `data:${one.media_type};base64,${one.data}` }),
+          h('img', { class: 'picture', alt, src: `data:${image.media_type};base64,${image.data}` }),
         )
-      : h('p', { class: 'is-far' }, `[Picture of type ${plain(one.media_type.slice(0, 60))}, not shown]`),
+      : h('p', { class: 'is-far' }, `[Picture of type ${plain(image.media_type.slice(0, 60))}, not shown]`),
   );

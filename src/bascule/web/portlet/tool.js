@@ -256,13 +256,13 @@ export function changed(tool) {
   if (tool.tool_kind !== 'edit' || tool.status === 'denied') return { added: 0, removed: 0 };
   if (tool.diffs.length) {
     return tool.diffs.reduce(
-      (sum, one) => ({ added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) }),
+      (sum, diff) => ({ added: sum.added + (diff.added ?? 0), removed: sum.removed + (diff.removed ?? 0) }),
       { added: 0, removed: 0 },
     );
   }
   return editsIn(tool.input).reduce(
-    (sum, one) => {
-      const more = counts(one.lines);
+    (sum, edit) => {
+      const more = counts(edit.lines);
       return { added: sum.added + more.added, removed: sum.removed + more.removed };
     },
     { added: 0, removed: 0 },

@@ -89,7 +89,7 @@ export class View {
       before.entries[0]?.first_seq !== entries[0]?.first_seq
     )
       return false;
-    const grown = changed.map((seq) => entries.findLast((one) => one.first_seq === seq));
+    const grown = changed.map((seq) => entries.findLast((entry) => entry.first_seq === seq));
     if (!grown.every((entry) => entry?.kind === 'text' && entry.open && this.lines.has(entry.first_seq))) return false;
     try {
       for (const entry of /** @type {TextEntry[]} */ (grown)) {
@@ -214,8 +214,8 @@ export class View {
           opensItself:
             entry.status === 'failed' ||
             (block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0),
-          inside: block.inside.map((one, n) => this.#drawBlock(one, block.inside[n + 1])),
-          calls: block.inside.flatMap(entriesOf).filter((one) => one.kind === 'tool').length,
+          inside: block.inside.map((inner, n) => this.#drawBlock(inner, block.inside[n + 1])),
+          calls: block.inside.flatMap(entriesOf).filter((candidate) => candidate.kind === 'tool').length,
         });
       case 'plan':
         return planCard(entry);
@@ -276,7 +276,9 @@ export class View {
     }
     // Inside a sub-agent whose line is closed: open it, then look again.
     const parent = entry.kind === 'tool' || entry.kind === 'text' ? entry.parent : null;
-    const outer = parent ? this.state.entries.find((one) => one.kind === 'tool' && one.tool_id === parent) : undefined;
+    const outer = parent
+      ? this.state.entries.find((candidate) => candidate.kind === 'tool' && candidate.tool_id === parent)
+      : undefined;
     if (!outer || !this.reveal(outer, true)) return null;
     return [...this.drawn.values()].some(({ node, block }) => node.isConnected && block.entries.includes(entry))
       ? this.reveal(entry, inside)

@@ -136,7 +136,8 @@ export async function loadPairings(store, api) {
   if (store.get().me?.role !== 'owner') return;
   const pairings = await api.pairings().catch(() => null); // the line is down: asked again with the next connect
   const now = Date.now();
-  if (pairings) store.set({ pairings: pairings.map((one) => ({ ...one, ends: now + one.expiresIn * 1000 })) });
+  if (pairings)
+    store.set({ pairings: pairings.map((pairing) => ({ ...pairing, ends: now + pairing.expiresIn * 1000 })) });
 }
 
 /**

@@ -129,9 +129,9 @@ export class Live {
   #fromPage(page) {
     const edits = page.entries
       .map(filled)
-      .filter((one) => one.kind === 'tool')
-      .filter((one) => one.diffs.length && one.status === 'done')
-      .flatMap((one) => one.diffs.map((diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
+      .filter((entry) => entry.kind === 'tool')
+      .filter((entry) => entry.diffs.length && entry.status === 'done')
+      .flatMap((entry) => entry.diffs.map((diff) => ({ added: 0, removed: 0, ...diff, seq: entry.first_seq })));
     return { queue: page.queue ?? [], edits };
   }
 
@@ -265,7 +265,7 @@ export class Live {
   /** Tabs of sessions that the list does not name: those begun outside Bascule are known one by one. */
   async recognise() {
     const { tabs, sessions } = this.store.get();
-    for (const id of tabs.filter((one) => !sessions[one])) {
+    for (const id of tabs.filter((tab) => !sessions[tab])) {
       const shown = await this.api.show(id).catch(() => null); // gone: its tab goes too
       if (shown) this.#setSession(shown.session);
     }

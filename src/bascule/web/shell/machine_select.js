@@ -15,11 +15,11 @@ export const machineSelect = (state, now, choose) =>
       'aria-label': 'Machine',
       onchange: (/** @type {On<HTMLSelectElement>} */ event) => choose(event.currentTarget.value),
     },
-    state.devices.map((one) =>
+    state.devices.map((device) =>
       h(
         'option',
-        { value: one.device, selected: one.device === now, disabled: !one.online },
-        one.online ? one.name : `${one.name} (away)`,
+        { value: device.device, selected: device.device === now, disabled: !device.online },
+        device.online ? device.name : `${device.name} (away)`,
       ),
     ),
   );

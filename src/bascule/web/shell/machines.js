@@ -36,7 +36,7 @@ export const deviceIdOf = (state, placed) => placed.device || hereId(state);
  * @param {State} state
  * @param {string | undefined} id
  */
-export const deviceById = (state, id) => state.devices.find((one) => one.device === id);
+export const deviceById = (state, id) => state.devices.find((device) => device.device === id);
 
 /**
  * @param {State} state
@@ -112,7 +112,7 @@ export const agentsOf = (state, device) =>
  * @param {string | undefined} device
  */
 export const talkingAgents = (state, device) =>
-  agentsOf(state, device).filter((one) => !one.drivers?.length || one.drivers.some((way) => way !== 'terminal'));
+  agentsOf(state, device).filter((agent) => !agent.drivers?.length || agent.drivers.some((way) => way !== 'terminal'));
 
 /**
  * Those that can run in a terminal.
@@ -120,7 +120,7 @@ export const talkingAgents = (state, device) =>
  * @param {string | undefined} device
  */
 export const screenAgents = (state, device) =>
-  agentsOf(state, device).filter((one) => one.drivers?.includes('terminal'));
+  agentsOf(state, device).filter((agent) => agent.drivers?.includes('terminal'));
 
 /**
  * The agent of a session, as it is on the session’s machine.
@@ -128,7 +128,7 @@ export const screenAgents = (state, device) =>
  * @param {Placed & {agent: string}} session
  */
 export const agentOf = (state, session) =>
-  agentsOf(state, deviceIdOf(state, session)).find((one) => one.name === session.agent);
+  agentsOf(state, deviceIdOf(state, session)).find((agent) => agent.name === session.agent);
 
 /**
  * Every agent of every machine, each name once.
@@ -138,9 +138,9 @@ export function allAgents(state) {
   /** @type {Map<string, AgentInfo>} */
   const found = new Map();
   for (const { device } of state.devices)
-    for (const one of talkingAgents(state, device)) {
-      const other = found.get(one.name);
-      if (!other || (!other.available && one.available)) found.set(one.name, one);
+    for (const agent of talkingAgents(state, device)) {
+      const other = found.get(agent.name);
+      if (!other || (!other.available && agent.available)) found.set(agent.name, agent);
     }
   return [...found.values()];
 }
@@ -153,10 +153,10 @@ export function allAgents(state) {
  */
 export function onlyOn(state, device) {
   if (!several(state) || !device) return state;
-  const isThere = (/** @type {Placed} */ one) => deviceIdOf(state, one) === device;
+  const isThere = (/** @type {Placed} */ placed) => deviceIdOf(state, placed) === device;
   return {
     ...state,
-    devices: state.devices.filter((one) => one.device === device),
+    devices: state.devices.filter((otherDevice) => otherDevice.device === device),
     projects: state.projects.filter(isThere),
     sessions: tableOf(Object.entries(state.sessions).filter(([, one]) => isThere(one))),
   };
@@ -170,14 +170,14 @@ export function onlyOn(state, device) {
 export function foundOn(state, id) {
   if (state.farFound[id]) return state.farFound[id];
   const lists = Object.entries(state.found);
-  return lists.find(([, list]) => list.sessions.some((one) => one.sessionId === id))?.[0] ?? '';
+  return lists.find(([, list]) => list.sessions.some((session) => session.sessionId === id))?.[0] ?? '';
 }
 
 /**
  * Machines that ask to join, while an answer still counts.
  * @param {State} state
  */
-export const waitingPairings = (state) => state.pairings.filter((one) => one.ends > Date.now());
+export const waitingPairings = (state) => state.pairings.filter((pairing) => pairing.ends > Date.now());
 
 /**
  * When a machine was last heard, as far as this page knows.
@@ -304,7 +304,7 @@ const clockWords = (ms) =>
  */
 export function missingWords(state) {
   if (!several(state) || state.line.phase !== 'live') return '';
-  const names = state.devices.filter((one) => !one.online).map((one) => one.name);
+  const names = state.devices.filter((device) => !device.online).map((device) => device.name);
   if (!names.length) return '';
   const are = names.length === 1 ? 'is' : 'are';
   return `${names.join(', ')} ${are} away: what happens there meanwhile is not listed yet.`;
@@ -338,9 +338,9 @@ export function startProblem(state, device, now) {
  */
 export function usualDevice(state) {
   const now = Date.now();
-  const able = state.devices.filter((one) => !startProblem(state, one, now));
+  const able = state.devices.filter((device) => !startProblem(state, device, now));
   const here = hereId(state);
-  return able.find((one) => one.device === here) ?? able[0] ?? deviceById(state, here) ?? state.devices[0];
+  return able.find((device) => device.device === here) ?? able[0] ?? deviceById(state, here) ?? state.devices[0];
 }
 
 /**

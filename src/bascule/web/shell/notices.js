@@ -25,7 +25,7 @@ export function createNotices(store) {
     if (!more.stay) setTimeout(() => dropNote(id), more.action ? 30_000 : 6000);
   }
   /** @param {number} id */
-  const dropNote = (id) => store.set((state) => ({ notes: state.notes.filter((one) => one.id !== id) }));
+  const dropNote = (id) => store.set((state) => ({ notes: state.notes.filter((otherNote) => otherNote.id !== id) }));
 
   /** @param {unknown} error */
   const trouble = (error) =>

@@ -19,7 +19,7 @@ export function mountNotifying(app) {
     if (now.requests === before.requests && now.sessions === before.sessions) return;
     if (!shown.size && !(now.notify && document.hidden)) return;
     const open = needed(now);
-    const keys = new Set(open.map((one) => one.key));
+    const keys = new Set(open.map((request) => request.key));
     for (const [key, one] of shown) {
       if (keys.has(key)) continue;
       one.close();
@@ -27,9 +27,9 @@ export function mountNotifying(app) {
     }
     // What was open when the page was loaded is no news.
     if (!now.notify || !before.loaded || !document.hidden) return;
-    const had = new Set(needed(before).map((one) => one.key));
-    for (const one of open) {
-      if (!had.has(one.key) && !now.muted.includes(one.id) && mayAct(now, one.id)) tell(app, now, one);
+    const had = new Set(needed(before).map((request) => request.key));
+    for (const request of open) {
+      if (!had.has(request.key) && !now.muted.includes(request.id) && mayAct(now, request.id)) tell(app, now, request);
     }
   });
 }
@@ -65,13 +65,13 @@ function tell(app, state, { key, id, words }) {
   const agent = session ? agentTitle(state, session.agent) : 'An agent';
   const body = session ? `${titleOf(session)} · ${visible(folderName(session.cwd))}` : '';
   try {
-    const one = new Notification(words(agent), { body, tag: `request ${key}` });
-    one.onclick = () => {
+    const notification = new Notification(words(agent), { body, tag: `request ${key}` });
+    notification.onclick = () => {
       window.focus();
       app.go({ name: 'session', id });
-      one.close();
+      notification.close();
     };
-    shown.set(key, one);
+    shown.set(key, notification);
   } catch {
     // Phones show none from a page; the switch is off again, and says so.
     app.store.set({ notify: false });
@@ -105,7 +105,7 @@ export function muteChoice(app, id) {
   const { notify, muted } = app.store.get();
   if (!notify) return [];
   const isMuted = muted.includes(id);
-  const without = muted.filter((one) => one !== id);
+  const without = muted.filter((other) => other !== id);
   return [
     {
       label: isMuted ? 'Unmute notifications' : 'Mute notifications',

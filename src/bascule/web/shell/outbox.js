@@ -25,7 +25,7 @@ export function createOutbox(store, api, trouble, emit) {
         const { key, sessionId, text, images, prompts = [] } = held;
         try {
           await api.send(sessionId, { text, images, clientMessageId: key, key });
-          store.set((state) => ({ held: state.held.filter((one) => one.key !== key) }));
+          store.set((state) => ({ held: state.held.filter((message) => message.key !== key) }));
           for (const prompt of prompts) emit('promptSent', { ...prompt, sessionId });
         } catch (error) {
           if (/** @type {{code?: string}} */ (error).code === 'OFFLINE') throw error;
@@ -45,10 +45,10 @@ export function createOutbox(store, api, trouble, emit) {
    * @param {string} sessionId
    */
   function giveBack(sessionId) {
-    const refused = store.get().held.filter((one) => one.sessionId === sessionId);
-    keepDraft(sessionId, [...refused.map((one) => one.text), draftOf(sessionId)].filter(Boolean).join('\n\n'));
-    store.set((state) => ({ held: state.held.filter((one) => one.sessionId !== sessionId) }));
-    emit('givenBack', { id: sessionId, images: refused.flatMap((one) => one.images) });
+    const refused = store.get().held.filter((message) => message.sessionId === sessionId);
+    keepDraft(sessionId, [...refused.map((message) => message.text), draftOf(sessionId)].filter(Boolean).join('\n\n'));
+    store.set((state) => ({ held: state.held.filter((message) => message.sessionId !== sessionId) }));
+    emit('givenBack', { id: sessionId, images: refused.flatMap((message) => message.images) });
   }
 
   return sendHeld;

@@ -180,7 +180,7 @@ export function menu(anchor, choices, extra) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const buttons = [...list.querySelectorAll('button')];
     if (!step || !buttons.length) return;
-    const at = buttons.findIndex((one) => one === document.activeElement);
+    const at = buttons.findIndex((button) => button === document.activeElement);
     buttons[(at + step + buttons.length) % buttons.length].focus();
     event.preventDefault();
   };

@@ -36,7 +36,7 @@ export function takePushes(context) {
   /** @type {{[Type in PushType]?: (message: Extract<Push, {type: Type}>) => void}} */
   const pushes = {
     'session:events': (message) => live.take(message.sessionId, message.entries),
-    // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
+    // This page can't resume from its position in that log: it is another one, or shorter than it was.
     resync: (message) => {
       if (message.reason !== 'slow') {
         store.set({ replaced: true });
@@ -54,9 +54,13 @@ export function takePushes(context) {
     },
     'server:restored': ({ restored }) => store.set(({ me }) => (me ? { me: { ...me, restored } } : {})),
     'project:added': ({ project }) =>
-      store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
+      store.set((state) => ({
+        projects: [...state.projects.filter((otherProject) => otherProject.id !== project.id), project],
+      })),
     'project:changed': ({ project }) =>
-      store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
+      store.set((state) => ({
+        projects: state.projects.map((otherProject) => (otherProject.id === project.id ? project : otherProject)),
+      })),
     'project:removed': (message) => removeProject(context, message.projectId),
   };
   /** @type {(() => void)[] | null} null while no list is being asked for */
@@ -111,8 +115,8 @@ export function setDevices(store, devices) {
     agentsOf: agentsAfter(state, devices),
     away: tableOf(
       devices
-        .filter((one) => !one.online)
-        .map((one) => /** @type {const} */ ([one.device, state.away[one.device] ?? Date.now()])),
+        .filter((device) => !device.online)
+        .map((device) => /** @type {const} */ ([device.device, state.away[device.device] ?? Date.now()])),
     ),
   }));
 }
@@ -141,7 +145,7 @@ function agentsAfter(state, devices) {
 function setAgentStatus(store, device, name, status) {
   const state = store.get();
   const id = device || hereId(state);
-  const agents = agentsOf(state, id).map((one) => (one.name === name ? { ...one, status } : one));
+  const agents = agentsOf(state, id).map((agent) => (agent.name === name ? { ...agent, status } : agent));
   if (id) store.set({ agentsOf: put(state.agentsOf, id, agents) });
 }
 
@@ -153,6 +157,6 @@ function setAgentStatus(store, device, name, status) {
 function removeProject({ store, closeTab }, id) {
   const state = store.get();
   const gone = state.tabs.filter((tab) => state.sessions[tab] && groupOf(state, state.sessions[tab])?.id === id);
-  store.set({ projects: state.projects.filter((one) => one.id !== id) });
+  store.set({ projects: state.projects.filter((project) => project.id !== id) });
   for (const tab of gone) closeTab(tab);
 }

@@ -46,7 +46,7 @@ export function routeOf(path, kept) {
     return { name: first, ...(second ? { id: decodeURIComponent(second) } : {}) };
   if (first === 'settings') return { name: 'settings', part: SETTINGS_PARTS.includes(second) ? second : 'general' };
   const names = /** @type {(keyof typeof SCREENS)[]} */ (Object.keys(SCREENS));
-  const name = names.find((one) => SCREENS[one] === path) ?? 'start';
+  const name = names.find((screen) => SCREENS[screen] === path) ?? 'start';
   const { q } = fieldsOf(kept);
   return typeof q === 'string' ? { name, q } : { name };
 }

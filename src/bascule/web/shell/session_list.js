@@ -81,14 +81,16 @@ export function createSessionList(store, api) {
 /** @typedef {ReturnType<typeof createSessionList>} SessionList */
 
 /** @param {import('../js/types.d.ts').WireSessionView[]} sessions */
-const byId = (sessions) => tableOf(sessions.map((one) => [one.session_id, filledRecord(one)]));
+const byId = (sessions) => tableOf(sessions.map((session) => [session.session_id, filledRecord(session)]));
 
 /**
  * @param {State} state
  * @param {Group} group
  */
 const heldIn = (state, group) =>
-  Object.values(state.sessions).filter((one) => !one.archived && !one.found && keyOf(state, one) === group.key).length;
+  Object.values(state.sessions).filter(
+    (session) => !session.archived && !session.found && keyOf(state, session) === group.key,
+  ).length;
 
 /**
  * The key of the group that a session stands in.

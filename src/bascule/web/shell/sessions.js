@@ -64,7 +64,7 @@ const isOutOfReach = (state, session) => deviceOf(state, session)?.online === fa
  */
 export function statusOf(state, session) {
   const open = openRequests(state, session.session_id);
-  const given = waitingAnswers(state).filter((one) => one.sessionId === session.session_id);
+  const given = waitingAnswers(state).filter((answer) => answer.sessionId === session.session_id);
   if (given.length && !open.length) return { dot: 'ending', word: 'Answered' };
   if (session.open_requests > 0 || open.length) {
     return open.length && open.every((ask) => ask.kind === 'question')
@@ -97,12 +97,16 @@ export function statusOf(state, session) {
  * @param {State} state
  */
 export function sessionsInOrder(state) {
-  /** @param {SessionRecord} one */
-  const rank = (one) =>
-    one.open_requests > 0 || one.guard ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
+  /** @param {SessionRecord} session */
+  const rank = (session) =>
+    session.open_requests > 0 || session.guard
+      ? 0
+      : ['running', 'starting', 'interrupted'].includes(session.phase)
+        ? 1
+        : 2;
   const replaced = replacedTwins(state);
   return Object.values(state.sessions)
-    .filter((one) => !one.archived && !one.found && !replaced.has(one.session_id))
+    .filter((session) => !session.archived && !session.found && !replaced.has(session.session_id))
     .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
 }
 
@@ -116,16 +120,18 @@ export function replacedTwins(state) {
   const newest = new Map();
   /** @type {Set<string>} */
   const replaced = new Set();
-  for (const one of Object.values(state.sessions)) {
-    if (!one.agent_session_id || one.found) continue;
-    const key = `${deviceIdOf(state, one)} ${one.agent} ${one.agent_session_id}`;
+  for (const session of Object.values(state.sessions)) {
+    if (!session.agent_session_id || session.found) continue;
+    const key = `${deviceIdOf(state, session)} ${session.agent} ${session.agent_session_id}`;
     const other = newest.get(key);
-    if (!other || (other.driver === 'terminal') === (one.driver === 'terminal')) {
-      newest.set(key, other && other.updated_at > one.updated_at ? other : one);
+    if (!other || (other.driver === 'terminal') === (session.driver === 'terminal')) {
+      newest.set(key, other && other.updated_at > session.updated_at ? other : session);
       continue;
     }
     const [old, now] =
-      isOver(one) && (!isOver(other) || one.updated_at < other.updated_at) ? [one, other] : [other, one];
+      isOver(session) && (!isOver(other) || session.updated_at < other.updated_at)
+        ? [session, other]
+        : [other, session];
     if (isOver(old)) replaced.add(old.session_id);
     newest.set(key, now);
   }
@@ -145,9 +151,12 @@ const within = (path, folder) => path === folder || path.startsWith(folder.endsW
  */
 export function groupOf(state, session) {
   return state.projects
-    .filter((one) => within(homeOf(session), one.path) && deviceIdOf(state, session) === deviceIdOf(state, one))
+    .filter(
+      (project) => within(homeOf(session), project.path) && deviceIdOf(state, session) === deviceIdOf(state, project),
+    )
     .reduce(
-      (/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one),
+      (/** @type {Project | null} */ best, project) =>
+        best && best.path.length >= project.path.length ? best : project,
       null,
     );
 }
@@ -174,11 +183,12 @@ export function groupsOf(state, folders = []) {
   };
   for (const session of sessionsInOrder(state)) {
     const project = groupOf(state, session);
-    const group = kept.find((one) => one.project === project) ?? other({ ...session, path: homeOf(session) });
+    const group =
+      kept.find((candidate) => candidate.project === project) ?? other({ ...session, path: homeOf(session) });
     group.sessions.push(session);
   }
   for (const place of folders)
-    if (!kept.some((one) => one.key === placeKey(state, place.device, place.path))) other(place);
+    if (!kept.some((group) => group.key === placeKey(state, place.device, place.path))) other(place);
   return [...kept, ...others.values()];
 }
 
@@ -191,9 +201,9 @@ const FOLDED = 5; // sessions that are over, below those that live
  * @param {string[]} also ids that are shown in any case
  */
 export function foldedList(sessions, all, also) {
-  const live = sessions.filter((one) => !isOver(one));
+  const live = sessions.filter((session) => !isOver(session));
   const over = sessions.filter(isOver);
-  return [...live, ...(all ? over : over.filter((one, n) => n < FOLDED || also.includes(one.session_id)))];
+  return [...live, ...(all ? over : over.filter((session, n) => n < FOLDED || also.includes(session.session_id)))];
 }
 
 /**
@@ -269,7 +279,7 @@ export const pullNumber = (url) => `#${url.split('/').pop()}`;
  */
 export function agentTitle(state, name) {
   const title =
-    allAgents(state).find((one) => one.name === name)?.title ??
+    allAgents(state).find((agent) => agent.name === name)?.title ??
     (name
       .split('-')
       .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
@@ -303,6 +313,6 @@ export const ownNames = ({ me }) => (me ? [me.name, ...(me.formerNames ?? [])] :
  * @param {SessionRecord} session
  */
 export function modelName(state, session) {
-  const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
+  const known = state.live[session.session_id]?.models.find((model) => model.value === session.model);
   return known?.name || session.model || '';
 }

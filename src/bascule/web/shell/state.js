@@ -238,7 +238,7 @@ export const answerKey = (answer) => `${answer.sessionId}/${answer.requestId}`;
  * Answers that wait for their machine, the newest first.
  * @param {State} state
  */
-export const waitingAnswers = (state) => state.answers.filter((one) => one.state === 'waiting');
+export const waitingAnswers = (state) => state.answers.filter((answer) => answer.state === 'waiting');
 
 /**
  * Which session is in view, if one is.

@@ -21,7 +21,7 @@ function standIn() {
   });
   const remove = element.remove.bind(element);
   element.remove = () => {
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((otherSheet) => otherSheet !== sheet);
     remove();
   };
   return element;

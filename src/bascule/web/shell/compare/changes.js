@@ -15,9 +15,9 @@ const OPEN_AT_FIRST = 5;
 /** @param {import('../../js/types.d.ts').ContestantChanges | undefined} found */
 export const sumOf = (found) =>
   (found?.files ?? []).reduce(
-    (sum, one) => ({
-      added: sum.added + one.added,
-      removed: sum.removed + one.removed,
+    (sum, file) => ({
+      added: sum.added + file.added,
+      removed: sum.removed + file.removed,
     }),
     { added: 0, removed: 0 },
   );

@@ -35,20 +35,20 @@ export function createColumn(app, view) {
     clear: () => frames.show(null),
     /**
      * @param {State} state
-     * @param {Comparison | null} one
+     * @param {Comparison | null} comparison
      * @param {Contestant | undefined} each
      */
-    draw(state, one, each) {
-      element.hidden = !one || !each;
-      if (!one || !each) return frames.show(null);
+    draw(state, comparison, each) {
+      element.hidden = !comparison || !each;
+      if (!comparison || !each) return frames.show(null);
       const showsDiff = Boolean(view.diffs[each.sessionId]);
       element.setAttribute('aria-label', agentTitle(state, each.agent));
-      update(head, columnHead(state, view, one, each));
+      update(head, columnHead(state, view, comparison, each));
       well.hidden = showsDiff;
       diff.hidden = !showsDiff;
       frames.show(each.problem ? null : each.sessionId);
       update(diff, showsDiff ? [changesView(view.changes[each.sessionId])] : []);
-      update(foot, columnFoot(app, state, view, one, each));
+      update(foot, columnFoot(app, state, view, comparison, each));
     },
   };
 }
@@ -56,10 +56,10 @@ export function createColumn(app, view) {
 /**
  * @param {State} state
  * @param {ComparisonView} view
- * @param {Comparison} one
+ * @param {Comparison} comparison
  * @param {Contestant} each
  */
-function columnHead(state, view, one, each) {
+function columnHead(state, view, comparison, each) {
   const session = state.sessions[each.sessionId];
   const status = contestantStatus(state, each);
   const found = view.changes[each.sessionId];
@@ -76,7 +76,7 @@ function columnHead(state, view, one, each) {
         h('small', null, visible((session && modelName(state, session)) || each.model || 'default model')),
       ),
       h('span', { class: 'spacer' }),
-      one.kept === each.sessionId && h('span', { class: 'verdict-mark is-allowed' }, 'Kept'),
+      comparison.kept === each.sessionId && h('span', { class: 'verdict-mark is-allowed' }, 'Kept'),
       h('span', { class: `pill pill-${status.dot}` }, dot(status.dot, ''), status.word),
     ),
     h(
@@ -100,19 +100,19 @@ const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, 
  * @param {App} app
  * @param {State} state
  * @param {ComparisonView} view
- * @param {Comparison} one
+ * @param {Comparison} comparison
  * @param {Contestant} each
  */
-function columnFoot(app, state, view, one, each) {
+function columnFoot(app, state, view, comparison, each) {
   if (each.problem) return [h('p', { class: 'error-message' }, icon('alert', 14), visible(each.problem))];
-  if (view.asking?.keep === each.sessionId) return [keepQuestion(view, one, each, view.asking)];
+  if (view.asking?.keep === each.sessionId) return [keepQuestion(view, comparison, each, view.asking)];
   const session = state.sessions[each.sessionId];
   const why = whyNotKept(each, session, view.changes[each.sessionId]);
   return [
     diffButton(view, each),
     session && openButton(app, state, each),
     h('span', { class: 'spacer' }),
-    mayStart(state) && !one.kept && keepButton(view, each, why),
+    mayStart(state) && !comparison.kept && keepButton(view, each, why),
     each.state === 'removed' && h('span', { class: 'hint' }, why),
   ];
 }
@@ -175,11 +175,11 @@ const keepButton = (view, each, why) =>
 
 /**
  * @param {ComparisonView} view
- * @param {Comparison} one
+ * @param {Comparison} comparison
  * @param {Contestant} each
  * @param {import('./comparison.js').Asking} asking
  */
-const keepQuestion = (view, one, each, { problem, busy }) =>
+const keepQuestion = (view, comparison, each, { problem, busy }) =>
   h(
     'div',
     { class: 'compare-column__confirm', role: 'alertdialog', 'aria-label': 'Keep this one' },
@@ -188,7 +188,7 @@ const keepQuestion = (view, one, each, { problem, busy }) =>
       null,
       problem
         ? visible(problem)
-        : `Apply these changes to ${visible(folderName(one.top))}? They are not committed, ` +
+        : `Apply these changes to ${visible(folderName(comparison.top))}? They are not committed, ` +
             'so that you can review them first.',
     ),
     h(
@@ -201,7 +201,7 @@ const keepQuestion = (view, one, each, { problem, busy }) =>
             type: 'button',
             class: 'button is-primary',
             disabled: Boolean(busy),
-            onclick: () => void view.keep(one, each.sessionId),
+            onclick: () => void view.keep(comparison, each.sessionId),
           },
           'Keep these changes',
         ),

@@ -38,15 +38,15 @@ export function mountCompare(root, app) {
       return;
     }
     loadOnce(state);
-    const one = view.shown && view.shown.id === state.route.id ? view.shown : null;
-    update(head, titleBar(state, one));
-    update(above, aboveColumns(state, view, one));
-    update(list, one || state.route.id ? [] : [overview(app, state, view.all)]);
+    const comparison = view.shown && view.shown.id === state.route.id ? view.shown : null;
+    update(head, titleBar(state, comparison));
+    update(above, aboveColumns(state, view, comparison));
+    update(list, comparison || state.route.id ? [] : [overview(app, state, view.all)]);
     list.hidden = Boolean(state.route.id);
-    beside.hidden = !one;
-    beside.dataset.n = String(one?.contestants.length ?? 0);
-    columns.forEach((column, n) => column.draw(state, one, one?.contestants[n]));
-    composer.draw(state, one);
+    beside.hidden = !comparison;
+    beside.dataset.n = String(comparison?.contestants.length ?? 0);
+    columns.forEach((column, n) => column.draw(state, comparison, comparison?.contestants[n]));
+    composer.draw(state, comparison);
   }
 
   /** @param {State} state */

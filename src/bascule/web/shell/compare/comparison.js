@@ -24,21 +24,21 @@ export const isWorking = (session) => BUSY.includes(session?.phase);
 
 /**
  * @param {State} state
- * @param {Contestant} one
+ * @param {Contestant} contestant
  */
-export function contestantStatus(state, one) {
-  if (one.problem) return { dot: 'failed', word: 'Not started' };
-  const session = state.sessions[one.sessionId];
+export function contestantStatus(state, contestant) {
+  if (contestant.problem) return { dot: 'failed', word: 'Not started' };
+  const session = state.sessions[contestant.sessionId];
   return session ? statusOf(state, session) : { dot: 'ended', word: 'Deleted' };
 }
 
 /**
  * Those who can still be sent a message.
  * @param {State} state
- * @param {Comparison | null} one
+ * @param {Comparison | null} comparison
  */
-export const liveContestants = (state, one) =>
-  (one?.contestants ?? []).filter(({ sessionId }) => {
+export const liveContestants = (state, comparison) =>
+  (comparison?.contestants ?? []).filter(({ sessionId }) => {
     const session = state.sessions[sessionId];
     return session && !OVER.includes(session.phase);
   });
@@ -58,12 +58,12 @@ export function timeWords(session, now) {
 
 /**
  * Why the work of this one can't be kept just now.
- * @param {Contestant} one
+ * @param {Contestant} contestant
  * @param {import('../state.js').SessionRecord} session
  * @param {import('../../js/types.d.ts').ContestantChanges | undefined} changes
  */
-export function whyNotKept(one, session, changes) {
-  if (one.state === 'removed') return `Removed. The work is on ${visible(one.branch)}.`;
+export function whyNotKept(contestant, session, changes) {
+  if (contestant.state === 'removed') return `Removed. The work is on ${visible(contestant.branch)}.`;
   if (isWorking(session)) return 'It is still working';
   return changes && !changes.files.length ? 'It changed no file' : null;
 }
@@ -118,15 +118,17 @@ export class ComparisonView {
   /** Of every machine that is there. */
   async #list() {
     const state = this.app.store.get();
-    const devices = several(state) ? state.devices.filter((one) => one.online).map((one) => one.device) : [''];
+    const devices = several(state)
+      ? state.devices.filter((device) => device.online).map((device) => device.device)
+      : [''];
     const lists = devices.map(async (device) => {
       const { comparisons } = await this.app.feed.call('compare:list', onDevice(state, device));
-      for (const one of comparisons) this.devices.set(one.id, device);
+      for (const comparison of comparisons) this.devices.set(comparison.id, device);
       return comparisons;
     });
     if (lists.length === 1) return lists[0];
     const answers = await Promise.allSettled(lists); // one that went away meanwhile hides nobody else's
-    const all = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const all = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     return all.sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0));
   }
 
@@ -152,7 +154,8 @@ export class ComparisonView {
     }
     this.shown = fresh;
     // The first look is when its transcript is open.
-    for (const one of fresh.contestants) if (this.changes[one.sessionId]) void this.look(one.sessionId);
+    for (const contestant of fresh.contestants)
+      if (this.changes[contestant.sessionId]) void this.look(contestant.sessionId);
   }
 
   /**
@@ -160,7 +163,7 @@ export class ComparisonView {
    * @param {string} sessionId
    */
   async look(sessionId) {
-    if (!this.shown?.contestants.some((one) => one.sessionId === sessionId)) return;
+    if (!this.shown?.contestants.some((contestant) => contestant.sessionId === sessionId)) return;
     const { id } = this.shown;
     const mine = (this.looks[sessionId] = (this.looks[sessionId] ?? 0) + 1);
     // No answer: asked again after the next turn. A later look may have answered first.
@@ -180,13 +183,13 @@ export class ComparisonView {
   }
 
   /**
-   * @param {Comparison} one
+   * @param {Comparison} comparison
    * @param {string[]} sessionIds
    */
-  async removeTrees(one, sessionIds) {
+  async removeTrees(comparison, sessionIds) {
     this.ask({ ...this.asking, busy: true });
     try {
-      const fields = { comparisonId: one.id, sessionIds, confirm: true, ...(await this.#where(one.id)) };
+      const fields = { comparisonId: comparison.id, sessionIds, confirm: true, ...(await this.#where(comparison.id)) };
       const answer = await this.app.feed.call('compare:remove', fields);
       this.shown = answer.comparison;
       this.#noteRemoved(answer.trees);
@@ -204,17 +207,17 @@ export class ComparisonView {
   }
 
   /**
-   * @param {Comparison} one
+   * @param {Comparison} comparison
    * @param {string} sessionId
    */
-  async keep(one, sessionId) {
+  async keep(comparison, sessionId) {
     this.ask({ keep: sessionId, busy: true });
     try {
-      const command = { comparisonId: one.id, sessionId, ...(await this.#where(one.id)) };
+      const command = { comparisonId: comparison.id, sessionId, ...(await this.#where(comparison.id)) };
       const answer = await this.app.feed.call('compare:keep', command);
       this.asking = null;
       this.app.note(visible(answer.words));
-      await this.load(one.id);
+      await this.load(comparison.id);
     } catch (error) {
       this.ask({ keep: sessionId, problem: /** @type {Error} */ (error).message });
     }

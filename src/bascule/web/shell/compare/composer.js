@@ -43,11 +43,11 @@ export function createComposer(app, view) {
     element,
     /**
      * @param {State} state
-     * @param {import('./comparison.js').Comparison | null} one
+     * @param {import('./comparison.js').Comparison | null} comparison
      */
-    draw(state, one) {
-      const live = liveContestants(state, one);
-      element.hidden = !one || !mayStart(state) || live.length === 0;
+    draw(state, comparison) {
+      const live = liveContestants(state, comparison);
+      element.hidden = !comparison || !mayStart(state) || live.length === 0;
       if (element.hidden) return;
       const names = namesOf(state, live);
       area.placeholder = `Message ${names}`;

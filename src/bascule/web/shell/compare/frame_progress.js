@@ -44,7 +44,7 @@ export class FrameProgress {
     waiting?.push(...entries);
     const fed = this.#fed.get(id);
     if (waiting || fed === undefined) return [];
-    const later = entries.filter((one) => one.seq > fed);
+    const later = entries.filter((entry) => entry.seq > fed);
     this.#fed.set(id, later.at(-1)?.seq ?? fed);
     return later;
   }

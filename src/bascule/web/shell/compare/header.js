@@ -14,62 +14,63 @@ import { mayStart } from '../state.js';
 
 /**
  * @param {State} state
- * @param {Comparison | null} one
+ * @param {Comparison | null} comparison
  */
-export const titleBar = (state, one) => [
-  h('h1', null, one ? visible(one.title) : 'Compare'),
-  one &&
+export const titleBar = (state, comparison) => [
+  h('h1', null, comparison ? visible(comparison.title) : 'Compare'),
+  comparison &&
     h(
       'span',
       { class: 'compare__place' },
       icon('folder', 14),
-      h('span', { title: visible(one.folder) }, visible(folderName(one.top))),
+      h('span', { title: visible(comparison.folder) }, visible(folderName(comparison.top))),
       h('span', { class: 'compare__trees' }, ' · one work tree each'),
-      h('span', { class: 'compare__device' }, ' · ', icon('device', 14), deviceOf(state, one)),
+      h('span', { class: 'compare__device' }, ' · ', icon('device', 14), deviceOf(state, comparison)),
     ),
 ];
 
 /**
  * @param {State} state
- * @param {Comparison} one
+ * @param {Comparison} comparison
  */
-function deviceOf(state, one) {
-  const session = state.sessions[one.contestants[0]?.sessionId];
+function deviceOf(state, comparison) {
+  const session = state.sessions[comparison.contestants[0]?.sessionId];
   return session ? deviceName(state, session) : deviceName(state, {});
 }
 
 /**
  * @param {State} state
  * @param {ComparisonView} view
- * @param {Comparison | null} one
+ * @param {Comparison | null} comparison
  */
-export const aboveColumns = (state, view, one) => [
+export const aboveColumns = (state, view, comparison) => [
   view.problem && h('div', { class: 'note bad', role: 'alert' }, icon('alert'), h('span', null, visible(view.problem))),
-  one && promptLine(one),
-  one && dirtyNote(one),
-  one && treesNote(state, view, one),
+  comparison && promptLine(comparison),
+  comparison && dirtyNote(comparison),
+  comparison && treesNote(state, view, comparison),
 ];
 
-/** @param {Comparison} one */
-const promptLine = (one) =>
+/** @param {Comparison} comparison */
+const promptLine = (comparison) =>
   h(
     'p',
     { class: 'compare__prompt' },
     icon('user', 14),
-    h('span', null, visible(one.prompt)),
-    h('small', null, `${visible(one.createdBy)} · ${clockTime(one.createdAt)}`),
+    h('span', null, visible(comparison.prompt)),
+    h('small', null, `${visible(comparison.createdBy)} · ${clockTime(comparison.createdAt)}`),
   );
 
-/** @param {Comparison} one */
-const dirtyNote = (one) =>
-  one.dirty
+/** @param {Comparison} comparison */
+const dirtyNote = (comparison) =>
+  comparison.dirty
     ? h(
         'p',
         { class: 'hint' },
         icon('info', 14),
-        ` ${count(one.dirty, 'uncommitted file')} in ${visible(folderName(one.top))} ` +
-          `${one.dirty === 1 ? 'is' : 'are'} not included. ` +
-          `Every agent started from the last commit${one.baseBranch ? ` of ${visible(one.baseBranch)}` : ''}.`,
+        ` ${count(comparison.dirty, 'uncommitted file')} in ${visible(folderName(comparison.top))} ` +
+          `${comparison.dirty === 1 ? 'is' : 'are'} not included. ` +
+          'Every agent started from the last commit' +
+          `${comparison.baseBranch ? ` of ${visible(comparison.baseBranch)}` : ''}.`,
       )
     : null;
 
@@ -77,14 +78,14 @@ const dirtyNote = (one) =>
  * After one was kept: the rest can go.
  * @param {State} state
  * @param {ComparisonView} view
- * @param {Comparison} one
+ * @param {Comparison} comparison
  */
-function treesNote(state, view, one) {
-  const left = one.contestants.filter((each) => each.state === 'there');
-  const kept = one.contestants.find((each) => each.sessionId === one.kept);
+function treesNote(state, view, comparison) {
+  const left = comparison.contestants.filter((each) => each.state === 'there');
+  const kept = comparison.contestants.find((each) => each.sessionId === comparison.kept);
   const going = view.asking?.remove;
   if (!mayStart(state) || !left.length || (!kept && !going)) return null;
-  if (going) return removeQuestion(view, one, going);
+  if (going) return removeQuestion(view, comparison, going);
   return h(
     'div',
     { class: 'note', role: 'status' },
@@ -93,7 +94,7 @@ function treesNote(state, view, one) {
       'span',
       null,
       kept
-        ? `${agentTitle(state, kept.agent)}’s changes are in ${visible(folderName(one.top))}, not committed yet.`
+        ? `${agentTitle(state, kept.agent)}’s changes are in ${visible(folderName(comparison.top))}, not committed yet.`
         : '',
     ),
     h('span', { class: 'spacer' }),
@@ -111,10 +112,10 @@ function treesNote(state, view, one) {
 
 /**
  * @param {ComparisonView} view
- * @param {Comparison} one
+ * @param {Comparison} comparison
  * @param {string[]} going
  */
-function removeQuestion(view, one, going) {
+function removeQuestion(view, comparison, going) {
   const { asking } = view;
   return h(
     'div',
@@ -123,7 +124,7 @@ function removeQuestion(view, one, going) {
     h(
       'span',
       null,
-      removeWords(one, going),
+      removeWords(comparison, going),
       ignoredWords(view.changes, going),
       asking?.problem && h('b', { class: 'bad' }, ` ${visible(asking.problem)}`),
     ),
@@ -134,7 +135,7 @@ function removeQuestion(view, one, going) {
         type: 'button',
         class: 'button danger',
         disabled: Boolean(asking?.busy),
-        onclick: () => void view.removeTrees(one, going),
+        onclick: () => void view.removeTrees(comparison, going),
       },
       'Remove',
     ),
@@ -143,12 +144,12 @@ function removeQuestion(view, one, going) {
 }
 
 /**
- * @param {Comparison} one
+ * @param {Comparison} comparison
  * @param {string[]} going
  */
-function removeWords(one, going) {
+function removeWords(comparison, going) {
   const alone = going.length === 1;
-  const branches = one.contestants
+  const branches = comparison.contestants
     .filter((each) => each.state === 'there' && going.includes(each.sessionId))
     .map((each) => visible(each.branch));
   return (

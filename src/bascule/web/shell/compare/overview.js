@@ -22,7 +22,7 @@ export function overview(app, state, all) {
   return h(
     'ul',
     { class: 'compare-overview' },
-    all.map((one) => row(app, state, one)),
+    all.map((comparison) => row(app, state, comparison)),
   );
 }
 
@@ -44,30 +44,38 @@ const nothingYet = (app) =>
 /**
  * @param {App} app
  * @param {State} state
- * @param {Comparison} one
+ * @param {Comparison} comparison
  */
-const row = (app, state, one) =>
+const row = (app, state, comparison) =>
   h(
     'li',
-    { 'data-key': one.id },
+    { 'data-key': comparison.id },
     h(
       'button',
-      { type: 'button', onclick: () => app.go({ name: 'compare', id: one.id }) },
+      { type: 'button', onclick: () => app.go({ name: 'compare', id: comparison.id }) },
       h(
         'span',
         { class: 'compare-overview__agents' },
-        one.contestants.map((each) => agentLetter(each.agent)),
+        comparison.contestants.map((each) => agentLetter(each.agent)),
       ),
-      h('span', { class: 'compare-overview__title' }, visible(one.title)),
-      h('small', null, `${visible(folderName(one.top))} · ${outcome(state, one)} · ${age(one.createdAt, Date.now())}`),
+      h('span', { class: 'compare-overview__title' }, visible(comparison.title)),
+      h(
+        'small',
+        null,
+        [visible(folderName(comparison.top)), outcome(state, comparison), age(comparison.createdAt, Date.now())].join(
+          ' · ',
+        ),
+      ),
     ),
   );
 
 /**
  * @param {State} state
- * @param {Comparison} one
+ * @param {Comparison} comparison
  */
-function outcome(state, one) {
-  const kept = one.contestants.find((each) => each.sessionId === one.kept);
-  return one.kept ? `kept ${agentTitle(state, kept?.agent ?? '')}` : count(one.contestants.length, 'agent');
+function outcome(state, comparison) {
+  const kept = comparison.contestants.find((each) => each.sessionId === comparison.kept);
+  return comparison.kept
+    ? `kept ${agentTitle(state, kept?.agent ?? '')}`
+    : count(comparison.contestants.length, 'agent');
 }

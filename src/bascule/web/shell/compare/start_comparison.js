@@ -25,7 +25,7 @@ export function severalAgents(app, again) {
    * @param {import('../../js/types.d.ts').AgentInfo} first
    */
   function open(anchor, usable, first) {
-    const rest = usable.filter((one) => one !== first);
+    const rest = usable.filter((agent) => agent !== first);
     const toggle = (/** @type {string} */ name) => () => {
       if (others.has(name)) others.delete(name);
       else others.add(name);
@@ -34,14 +34,14 @@ export function severalAgents(app, again) {
     };
     menu(anchor, [
       { title: `Besides ${first.title}, also ask` },
-      ...rest.map((one) => ({
-        label: one.title,
-        note: one.demo ? 'Built in, no account needed' : (one.version ?? ''),
-        on: others.has(one.name),
+      ...rest.map((agent) => ({
+        label: agent.title,
+        note: agent.demo ? 'Built in, no account needed' : (agent.version ?? ''),
+        on: others.has(agent.name),
         run:
-          others.size >= MAX_AGENTS - 1 && !others.has(one.name)
+          others.size >= MAX_AGENTS - 1 && !others.has(agent.name)
             ? () => app.note(`${MAX_AGENTS} agents at most.`)
-            : toggle(one.name),
+            : toggle(agent.name),
       })),
     ]);
   }
@@ -59,7 +59,9 @@ export function severalAgents(app, again) {
      * @param {import('../start/chips.js').Choices} chosen
      */
     refuses: ({ usable, agent, device, refuses }) =>
-      usable.some((one) => one !== agent && others.has(one.name)) ? refusingStart(device, false) : refuses,
+      usable.some((otherAgent) => otherAgent !== agent && others.has(otherAgent.name))
+        ? refusingStart(device, false)
+        : refuses,
     /**
      * @param {import('../../js/types.d.ts').AgentInfo[]} usable
      * @param {import('../../js/types.d.ts').AgentInfo} first
@@ -80,7 +82,10 @@ export function severalAgents(app, again) {
      * @param {Omit<import('../../js/types.d.ts').CompareBody, 'agents'> & {model: string, device?: string}} command
      */
     async start(first, also, { model, ...command }) {
-      const agents = [{ agent: first.name, ...(model ? { model } : {}) }, ...also.map((one) => ({ agent: one.name }))];
+      const agents = [
+        { agent: first.name, ...(model ? { model } : {}) },
+        ...also.map((agent) => ({ agent: agent.name })),
+      ];
       const made = await app.feed.call('compare:start', { ...command, agents, key: newKey() });
       others.clear();
       app.go({ name: 'compare', id: made.id });
@@ -95,7 +100,7 @@ export function severalAgents(app, again) {
  * @param {import('../../js/types.d.ts').AgentInfo} first
  * @param {Set<string>} names
  */
-export const besides = (usable, first, names) => usable.filter((one) => one !== first && names.has(one.name));
+export const besides = (usable, first, names) => usable.filter((agent) => agent !== first && names.has(agent.name));
 
 /**
  * @param {import('../../js/types.d.ts').AgentInfo[]} also
@@ -113,7 +118,7 @@ const severalChip = (also, open) =>
       onclick: (/** @type {On} */ event) => open(event.currentTarget),
     },
     icon('columns', 14),
-    also.map((one) => agentLetter(one.name)),
+    also.map((agent) => agentLetter(agent.name)),
     also.length ? count(also.length + 1, 'agent') : 'Several agents',
     h('span', { class: 'chip__caret' }, icon('down', 12)),
   );

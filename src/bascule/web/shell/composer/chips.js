@@ -166,7 +166,7 @@ export function modelChip(app, state, session) {
         name: value,
         description: '',
       }));
-  const now = offered.find((one) => one.value === session.model);
+  const now = offered.find((model) => model.value === session.model);
   const label = now?.name || session.model || 'Default model';
   if (offered.length < 2 && label === agentTitle(state, session.agent)) return null; // the demo has no other name
   if (offered.length < 2) return h('span', { class: 'chip k-model', 'data-key': 'model' }, label);
@@ -180,11 +180,11 @@ export function modelChip(app, state, session) {
       onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
-          offered.map((one) => ({
-            label: one.name || one.value,
-            note: one.description,
-            on: one.value === session.model,
-            run: () => void app.api.model(session.session_id, { model: one.value }).catch(app.trouble),
+          offered.map((model) => ({
+            label: model.name || model.value,
+            note: model.description,
+            on: model.value === session.model,
+            run: () => void app.api.model(session.session_id, { model: model.value }).catch(app.trouble),
           })),
         ),
     },

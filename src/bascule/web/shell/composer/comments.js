@@ -60,9 +60,9 @@ export function addComment(app, id, comment) {
   else setComments(app, id, [...now, comment]);
 }
 
-/** @param {Comment} one */
-const placeWords = (one) =>
-  one.line === null ? one.path : `${one.path}:${one.line}${one.side === 'old' ? ' (before)' : ''}`;
+/** @param {Comment} comment */
+const placeWords = (comment) =>
+  comment.line === null ? comment.path : `${comment.path}:${comment.line}${comment.side === 'old' ? ' (before)' : ''}`;
 
 /**
  * The message as the agent gets it: a person's words, then each remark with its place and its line. Pure.
@@ -72,7 +72,7 @@ const placeWords = (one) =>
 export function withComments(text, comments) {
   if (!comments.length) return text;
   const remarks = comments.map(
-    (one) => `- ${placeWords(one)}\n  > ${one.code.trim()}\n  ${one.text.replaceAll('\n', '\n  ')}`,
+    (comment) => `- ${placeWords(comment)}\n  > ${comment.code.trim()}\n  ${comment.text.replaceAll('\n', '\n  ')}`,
   );
   return `${text ? `${text}\n\n` : ''}Comments on the changes:\n\n${remarks.join('\n')}`;
 }
@@ -86,14 +86,14 @@ export const commentChips = (comments, drop) =>
   h(
     'ul',
     { class: 'remarks', 'aria-label': 'Comments that go with this message' },
-    comments.map((one, n) =>
+    comments.map((comment, n) =>
       h(
         'li',
-        { title: visible(`${placeWords(one)}\n${one.text}`) },
+        { title: visible(`${placeWords(comment)}\n${comment.text}`) },
         icon('chat', 14),
-        h('b', null, visible(one.path.split('/').pop() ?? '') + (one.line === null ? '' : `:${one.line}`)),
-        h('span', null, visible(one.text)),
-        iconButton('x', `Remove the comment on ${visible(placeWords(one))}`, {
+        h('b', null, visible(comment.path.split('/').pop() ?? '') + (comment.line === null ? '' : `:${comment.line}`)),
+        h('span', null, visible(comment.text)),
+        iconButton('x', `Remove the comment on ${visible(placeWords(comment))}`, {
           class: 'is-small',
           onclick: () => drop(n),
         }),

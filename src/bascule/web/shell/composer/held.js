@@ -55,8 +55,8 @@ const asSent = (image) => ({ mediaType: /** @type {SentImage['mediaType']} */ (i
  */
 function discard(app, id, held) {
   const run = () => {
-    keepDraft(id, [...held.map((one) => one.text), draftOf(id)].filter(Boolean).join('\n\n'));
-    const images = held.flatMap((one) => one.images ?? []);
+    keepDraft(id, [...held.map((message) => message.text), draftOf(id)].filter(Boolean).join('\n\n'));
+    const images = held.flatMap((message) => message.images ?? []);
     const pictures = images.map(asSent);
     app.events.emit('givenBack', { id, images: pictures });
   };

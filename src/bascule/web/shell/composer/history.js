@@ -19,7 +19,7 @@ export function recall(app, area, changed) {
   async function learn(id) {
     // Not connected: nothing is brought back.
     const page = await app.api.entries(id, { limit: ENTRIES }).catch(() => null);
-    texts = (page?.entries ?? []).filter((one) => one.kind === 'prompt').map((one) => one.text);
+    texts = (page?.entries ?? []).filter((entry) => entry.kind === 'prompt').map((entry) => entry.text);
   }
 
   /** @param {number} step */

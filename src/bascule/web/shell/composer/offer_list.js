@@ -23,7 +23,7 @@ export class OfferList {
   fill(offers, from, label) {
     this.all = offers;
     this.from = from;
-    const place = offers.findIndex((one) => one.label === label);
+    const place = offers.findIndex((offer) => offer.label === label);
     this.#at = Math.max(0, place);
   }
 
@@ -35,7 +35,7 @@ export class OfferList {
    */
   narrow(from, before) {
     const typed = before.slice(from);
-    const fitting = this.all.filter((one) => from === this.from && holdsInOrder(one.insert, typed));
+    const fitting = this.all.filter((offer) => from === this.from && holdsInOrder(offer.insert, typed));
     if (fitting.length === this.all.length) return false;
     this.all = fitting;
     this.#at = 0;

@@ -44,7 +44,7 @@ export function offers(area, sources, changed, id = 'offers') {
     element.hidden = !list.all.length;
     update(
       element,
-      list.all.map((one) => offerButton(one, one === list.chosen, () => choose(one))),
+      list.all.map((offer) => offerButton(offer, offer === list.chosen, () => choose(offer))),
     );
     element.querySelector('.is-on')?.scrollIntoView({ block: 'nearest' });
   }
@@ -142,8 +142,12 @@ export const commandOffers = (commands) => (before) => {
     from: 0,
     find: () =>
       commands()
-        .filter((one) => one.name.toLowerCase().startsWith(wanted))
-        .map((one) => ({ label: `/${one.name}`, note: one.description ?? '', insert: `/${one.name} ` })),
+        .filter((command) => command.name.toLowerCase().startsWith(wanted))
+        .map((command) => ({
+          label: `/${command.name}`,
+          note: command.description ?? '',
+          insert: `/${command.name} `,
+        })),
   };
 };
 
@@ -188,16 +192,16 @@ async function inFolder(list, typed) {
     one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2;
   return items
     .filter(
-      (one) =>
-        (one.kind === 'file' || one.kind === 'folder') &&
-        rank(one) < 2 &&
-        !/\s/.test(one.name) &&
-        (wanted || !one.name.startsWith('.')),
+      (item) =>
+        (item.kind === 'file' || item.kind === 'folder') &&
+        rank(item) < 2 &&
+        !/\s/.test(item.name) &&
+        (wanted || !item.name.startsWith('.')),
     )
     .sort((a, b) => rank(a) - rank(b))
-    .map((one) => ({
-      label: one.name + (one.kind === 'folder' ? '/' : ''),
+    .map((item) => ({
+      label: item.name + (item.kind === 'folder' ? '/' : ''),
       note: folder,
-      insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}`,
+      insert: `@${folder}${item.name}${item.kind === 'folder' ? '/' : ' '}`,
     }));
 }

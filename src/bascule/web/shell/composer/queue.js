@@ -20,7 +20,7 @@ export function queueInView(state) {
   const id = shownSession(state);
   if (!id || state.route.name !== 'session') return { id: '', queue: [], held: [] };
   // While the line is up a message is on its way already.
-  const held = state.line.phase === 'live' ? [] : state.held.filter((one) => one.sessionId === id);
+  const held = state.line.phase === 'live' ? [] : state.held.filter((message) => message.sessionId === id);
   return { id, queue: state.live[id]?.queue ?? [], held };
 }
 
@@ -73,10 +73,12 @@ function queueView(app, state, actions) {
     h(
       'ol',
       null,
-      queue.map((one, n) =>
-        actions.editing === one.prompt_id ? queueEditor(actions, id, one) : queueRow(state, actions, id, queue, n),
+      queue.map((prompt, n) =>
+        actions.editing === prompt.prompt_id
+          ? queueEditor(actions, id, prompt)
+          : queueRow(state, actions, id, queue, n),
       ),
-      held.map((one) => heldRow(app, one)),
+      held.map((message) => heldRow(app, message)),
     ),
   );
 }
@@ -90,7 +92,7 @@ function queueView(app, state, actions) {
  * @param {number} here how many this page keeps while the line is down
  */
 function queueHeader(app, state, id, queue, here) {
-  const stopped = queue.filter((one) => one.held);
+  const stopped = queue.filter((prompt) => prompt.held);
   const waiting = queue.length - stopped.length + here;
   if (!stopped.length)
     return h(
@@ -123,16 +125,16 @@ function whenSent(state, id, onlyHere) {
 
 /**
  * @param {App} app
- * @param {Held} one
+ * @param {Held} message
  */
-const heldRow = (app, one) =>
+const heldRow = (app, message) =>
   h(
     'li',
-    { 'data-key': one.key },
+    { 'data-key': message.key },
     h('span', { class: 'queue__grip' }, icon('off', 14)),
-    h('span', null, one.text),
+    h('span', null, message.text),
     iconButton('trash', 'Withdraw', {
       class: 'is-small',
-      onclick: () => app.store.set((now) => ({ held: now.held.filter((other) => other.key !== one.key) })),
+      onclick: () => app.store.set((now) => ({ held: now.held.filter((other) => other.key !== message.key) })),
     }),
   );

@@ -18,7 +18,7 @@ import { release } from './held.js';
  * @param {number} to
  */
 export function orderAfterMove(queue, promptId, to) {
-  const order = queue.map((one) => one.prompt_id).filter((one) => one !== promptId);
+  const order = queue.map((prompt) => prompt.prompt_id).filter((id) => id !== promptId);
   order.splice(Math.max(0, to), 0, promptId);
   return order;
 }
@@ -47,13 +47,14 @@ export class QueueActions {
 
   /**
    * @param {string} id
-   * @param {PromptQueued} one
+   * @param {PromptQueued} prompt
    * @param {string | null} text null leaves it as it is
    */
-  edited(id, one, text) {
+  edited(id, prompt, text) {
     const { app } = this;
     this.editing = '';
-    if (text && text !== one.text) app.api.queue(id, { op: 'edit', promptId: one.prompt_id, text }).catch(app.trouble);
+    if (text && text !== prompt.text)
+      app.api.queue(id, { op: 'edit', promptId: prompt.prompt_id, text }).catch(app.trouble);
     this.changed();
     document.getElementById('message')?.focus();
   }
@@ -77,7 +78,7 @@ export class QueueActions {
    */
   sendNow(id, queue, promptId) {
     const { app } = this;
-    const held = queue.some((one) => one.prompt_id === promptId && one.held);
+    const held = queue.some((prompt) => prompt.prompt_id === promptId && prompt.held);
     if (held && !isWorking(app.store.get().sessions[id])) return release(app, id, promptId);
     const run = () =>
       void this.move(id, queue, promptId, 0)
@@ -125,19 +126,19 @@ export class QueueActions {
  * @param {number} n
  */
 export function queueRow(state, actions, id, queue, n) {
-  const one = queue[n];
+  const prompt = queue[n];
   const acts = mayAct(state, id);
-  const other = nameOf(state, one.by ?? '', '');
+  const other = nameOf(state, prompt.by ?? '', '');
   return h(
     'li',
     {
-      'data-key': one.prompt_id,
+      'data-key': prompt.prompt_id,
       draggable: acts ? 'true' : null,
-      class: actions.over === one.prompt_id ? 'over' : '',
+      class: actions.over === prompt.prompt_id ? 'over' : '',
       ...dragHandlers(actions, id, queue, n),
     },
     acts ? grip(actions, id, queue, n) : icon('clock', 14),
-    h('span', { title: one.text }, one.text, other && h('small', null, other)),
+    h('span', { title: prompt.text }, prompt.text, other && h('small', null, other)),
     acts && rowButtons(state, actions, id, queue, n),
   );
 }
@@ -218,10 +219,10 @@ function rowButtons(state, actions, id, queue, n) {
 /**
  * @param {QueueActions} actions
  * @param {string} id
- * @param {PromptQueued} one
+ * @param {PromptQueued} prompt
  */
-export function queueEditor(actions, id, one) {
-  const done = (/** @type {string | null} */ text) => actions.edited(id, one, text);
+export function queueEditor(actions, id, prompt) {
+  const done = (/** @type {string | null} */ text) => actions.edited(id, prompt, text);
   const onkeydown = (/** @type {On<HTMLInputElement, KeyboardEvent>} */ event) => {
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
@@ -237,8 +238,8 @@ export function queueEditor(actions, id, one) {
     done(event.currentTarget.parentElement?.querySelector('textarea')?.value.trim() ?? null);
   return h(
     'li',
-    { class: 'edit', 'data-key': `edit ${one.prompt_id}` },
-    prefilled(h('textarea', { class: 'input', rows: 2, 'aria-label': 'Queued message', onkeydown }), one.text),
+    { class: 'edit', 'data-key': `edit ${prompt.prompt_id}` },
+    prefilled(h('textarea', { class: 'input', rows: 2, 'aria-label': 'Queued message', onkeydown }), prompt.text),
     h('button', { type: 'button', class: 'button is-small line', onclick: keep }, 'Keep'),
     h('button', { type: 'button', class: 'button is-small quiet', onclick: () => done(null) }, 'Cancel'),
   );

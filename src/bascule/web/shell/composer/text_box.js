@@ -101,11 +101,11 @@ export const pictureRow = (pictures, drop) =>
   h(
     'div',
     { class: 'shots' },
-    pictures.map((one, n) =>
+    pictures.map((picture, n) =>
       h(
         'span',
         null,
-        h('img', { alt: `Picture ${n + 1}`, src: `data:${one.mediaType};base64,${one.data}` }),
+        h('img', { alt: `Picture ${n + 1}`, src: `data:${picture.mediaType};base64,${picture.data}` }),
         iconButton('x', 'Remove the picture', { onclick: () => drop(n) }),
       ),
     ),

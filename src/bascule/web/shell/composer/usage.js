@@ -91,7 +91,7 @@ function details(anchor, state, session) {
 }
 
 /** @param {SessionRecord[]} sessions */
-export const sumOf = (sessions) => sessions.reduce((sum, one) => sum + (one.cost_usd ?? 0), 0);
+export const sumOf = (sessions) => sessions.reduce((sum, session) => sum + (session.cost_usd ?? 0), 0);
 
 /** @param {number} part */
 function ring(part) {
@@ -137,12 +137,12 @@ export function usagePart({ app, loaded }, state) {
           money(usage.costUsd ?? 0),
           `${count(usage.sessions, 'session')}, ${count(usage.turns, 'turn')}`,
         ),
-        usage.agents.map((one) =>
+        usage.agents.map((agent) =>
           sum(
-            agentTitle(state, one.agent),
-            one.costUsd === null ? 'not reported' : money(one.costUsd),
-            count(one.sessions, 'session'),
-            agentLetter(one.agent),
+            agentTitle(state, agent.agent),
+            agent.costUsd === null ? 'not reported' : money(agent.costUsd),
+            count(agent.sessions, 'session'),
+            agentLetter(agent.agent),
           ),
         ),
       ),
@@ -160,17 +160,17 @@ export function usagePart({ app, loaded }, state) {
             h(
               'tr',
               null,
-              ['Session', 'Agent', 'Turns', 'Last active', 'Cost'].map((one) => h('th', null, one)),
+              ['Session', 'Agent', 'Turns', 'Last active', 'Cost'].map((title) => h('th', null, title)),
             ),
           ),
           h(
             'tbody',
             null,
-            paid.map((one) => {
-              const status = statusOf(state, one);
+            paid.map((session) => {
+              const status = statusOf(state, session);
               return h(
                 'tr',
-                { 'data-key': one.session_id },
+                { 'data-key': session.session_id },
                 h(
                   'td',
                   null,
@@ -180,15 +180,19 @@ export function usagePart({ app, loaded }, state) {
                     dot(status.dot, status.word),
                     h(
                       'button',
-                      { type: 'button', class: 'link', onclick: () => app.go({ name: 'session', id: one.session_id }) },
-                      titleOf(one),
+                      {
+                        type: 'button',
+                        class: 'link',
+                        onclick: () => app.go({ name: 'session', id: session.session_id }),
+                      },
+                      titleOf(session),
                     ),
                   ),
                 ),
-                h('td', null, agentTitle(state, one.agent)),
-                h('td', null, String(one.turns)),
-                h('td', null, age(one.updated_at, Date.now())),
-                h('td', { class: 'numeric' }, money(one.cost_usd ?? 0)),
+                h('td', null, agentTitle(state, session.agent)),
+                h('td', null, String(session.turns)),
+                h('td', null, age(session.updated_at, Date.now())),
+                h('td', { class: 'numeric' }, money(session.cost_usd ?? 0)),
               );
             }),
           ),
@@ -202,13 +206,13 @@ const byMachine = (devices) =>
   h(
     'section',
     { class: 'sum-cards', 'aria-label': 'By machine', 'data-key': 'machines' },
-    devices.map((one) =>
+    devices.map((device) =>
       sum(
-        visible(one.name) || 'a removed machine',
-        one.costUsd === null ? 'not reported' : money(one.costUsd),
-        `${count(one.sessions, 'session')}, ${count(one.turns, 'turn')}`,
+        visible(device.name) || 'a removed machine',
+        device.costUsd === null ? 'not reported' : money(device.costUsd),
+        `${count(device.sessions, 'session')}, ${count(device.turns, 'turn')}`,
         icon('device', 16),
-        one.device,
+        device.device,
       ),
     ),
   );

@@ -93,7 +93,7 @@ function awayKind(device) {
  * Outside a session one machine that is away is shown in the list of machines, unless there is no other.
  * @param {State} state
  */
-const nobodyHere = (state) => (state.devices.every((one) => !one.online) ? state.devices[0] : undefined);
+const nobodyHere = (state) => (state.devices.every((device) => !device.online) ? state.devices[0] : undefined);
 
 /**
  * "2 minutes", "3 hours"

@@ -46,7 +46,7 @@ export function mountBanner(root, app) {
       state.unlogged.length,
       state.side,
       endsSoon(state),
-      waitingPairings(state).map((one) => one.id),
+      waitingPairings(state).map((pairing) => pairing.id),
       state.route.part,
     ]);
     if (mark === last) return;
@@ -98,9 +98,11 @@ const updatedBanner = (version) =>
  * @param {State} state
  */
 function endsSoon(state) {
-  const ending = Object.values(state.sessions).filter((one) => one.ends_at && mayAct(state, one.session_id));
+  const ending = Object.values(state.sessions).filter(
+    (session) => session.ends_at && mayAct(state, session.session_id),
+  );
   const first = ending.sort((a, b) => Date.parse(a.ends_at ?? '') - Date.parse(b.ends_at ?? ''))[0];
-  const shown = ending.find((one) => one.session_id === shownSession(state)) ?? first;
+  const shown = ending.find((session) => session.session_id === shownSession(state)) ?? first;
   if (!shown?.ends_at) return null;
   const left = Math.ceil((Date.parse(shown.ends_at) - Date.now()) / 60_000);
   return {

@@ -20,7 +20,7 @@ export function unreadRestore({ me, restoredSeen }) {
  * It is said again when another machine has sent something again.
  * @param {Restored} restored
  */
-export const markOf = ({ at, machines = [] }) => [at, ...machines.map((one) => one.device)].join(' ');
+export const markOf = ({ at, machines = [] }) => [at, ...machines.map((machine) => machine.device)].join(' ');
 
 /**
  * @param {Restored} restored
@@ -32,7 +32,9 @@ export function restoredWords({ backupAt, machines = [] }) {
       `This server was restored from a backup of ${moment(backupAt, Date.now())}. `,
       'What was made after it is not here. Links made before then no longer work, and machines have to join again.',
     ];
-  const again = machines.map((one) => `${visible(one.name)} sent ${count(one.rows, 'event')} again. `).join('');
+  const again = machines
+    .map((machine) => `${visible(machine.name)} sent ${count(machine.rows, 'event')} again. `)
+    .join('');
   return [
     'An older copy of this server’s database was put back. ',
     `${again}Links, projects and rules made after that copy are gone; links that were revoked stay revoked.`,

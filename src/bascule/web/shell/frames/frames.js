@@ -67,7 +67,7 @@ export class Frames {
    */
   #hello(event) {
     const well = [...this.frames.values(), ...(this.spare ? [this.spare] : [])].find(
-      (one) => one.frame.contentWindow === event.source,
+      (frame) => frame.frame.contentWindow === event.source,
     );
     if (!well || event.data?.type !== 'ready' || event.ports.length !== 1 || well.port) return;
     well.port = event.ports[0];

@@ -17,6 +17,6 @@ export function tellActivity(app) {
   const sign = () => {
     if (!document.hidden && performance.now() - reported > EVERY) tell(true);
   };
-  for (const one of SIGNS) addEventListener(one, sign, { passive: true, capture: true });
+  for (const type of SIGNS) addEventListener(type, sign, { passive: true, capture: true });
   document.addEventListener('visibilitychange', () => (document.hidden ? tell(false) : sign()));
 }

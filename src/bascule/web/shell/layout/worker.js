@@ -30,6 +30,6 @@ export function keepShell(open) {
 const taken = () =>
   performance
     .getEntriesByType('resource')
-    .map((one) => new URL(one.name))
+    .map((entry) => new URL(entry.name))
     .filter((url) => url.origin === location.origin)
     .map((url) => url.pathname);

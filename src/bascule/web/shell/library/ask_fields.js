@@ -44,7 +44,7 @@ function inputFor(field, value, set, complete) {
         'select',
         { class: 'input', onchange: oninput },
         h('option', { value: '', selected: !value }, 'Choose'),
-        field.choices.map((one) => h('option', { value: one, selected: one === value }, visible(one))),
+        field.choices.map((choice) => h('option', { value: choice, selected: choice === value }, visible(choice))),
       );
     case 'number':
       return h('input', { class: 'input', inputmode: 'decimal', autocomplete: 'off', value, oninput });
@@ -73,7 +73,8 @@ function pathInput(name, value, set, complete) {
     const number = ++asked;
     const paths = await complete(typed).catch(() => []); // completing is a help, not more
     const list = document.getElementById(id);
-    if (number === asked && list) list.replaceChildren(...paths.slice(0, 20).map((one) => h('option', { value: one })));
+    if (number === asked && list)
+      list.replaceChildren(...paths.slice(0, 20).map((path) => h('option', { value: path })));
   };
   return h(
     'span',
@@ -93,20 +94,22 @@ const severalChoices = (field, chosen, set) =>
     'fieldset',
     { class: 'ask-field', 'data-key': field.name },
     h('legend', null, visible(field.name), field.hint && h('small', null, visible(field.hint))),
-    field.choices.map((one) =>
+    field.choices.map((choice) =>
       h(
         'label',
-        { class: 'library-check', 'data-key': one },
+        { class: 'library-check', 'data-key': choice },
         h('input', {
           type: 'checkbox',
-          checked: chosen.includes(one),
+          checked: chosen.includes(choice),
           onchange: (/** @type {On<HTMLInputElement>} */ event) =>
             set(
               field.name,
-              field.choices.filter((other) => (other === one ? event.currentTarget.checked : chosen.includes(other))),
+              field.choices.filter((other) =>
+                other === choice ? event.currentTarget.checked : chosen.includes(other),
+              ),
             ),
         }),
-        visible(one),
+        visible(choice),
       ),
     ),
   );

@@ -9,7 +9,7 @@
  */
 export const blocksFor = (prompts, projectId) =>
   (prompts ?? [])
-    .filter((one) => one.kind === 'context' && (!one.projectId || one.projectId === projectId))
+    .filter((prompt) => prompt.kind === 'context' && (!prompt.projectId || prompt.projectId === projectId))
     .sort((a, b) => Number(Boolean(b.projectId)) - Number(Boolean(a.projectId)) || a.title.localeCompare(b.title));
 
 /**
@@ -20,7 +20,8 @@ export const blocksFor = (prompts, projectId) =>
  */
 export function blocksOf(prompts, { contexts, projectId }) {
   const there = blocksFor(prompts, projectId);
-  const always = there.filter((one) => one.always && !contexts.includes(one.id)).map((one) => one.id);
-  const isBlock = (/** @type {string} */ id) => prompts?.some((one) => one.id === id && one.kind === 'context');
+  const always = there.filter((prompt) => prompt.always && !contexts.includes(prompt.id)).map((prompt) => prompt.id);
+  const isBlock = (/** @type {string} */ id) =>
+    prompts?.some((prompt) => prompt.id === id && prompt.kind === 'context');
   return [...always, ...contexts.filter(isBlock)];
 }

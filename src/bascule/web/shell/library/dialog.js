@@ -41,7 +41,7 @@ export function openDialog(label, content, closed) {
  */
 function keepInside(dialog, event) {
   const stops = [...dialog.querySelectorAll('button, input, textarea, select, summary, [tabindex="0"]')].filter(
-    (one) => !('disabled' in one && one.disabled) && one.getClientRects().length,
+    (element) => !('disabled' in element && element.disabled) && element.getClientRects().length,
   );
   const [first, last] = [stops[0], stops[stops.length - 1]];
   const from = event.shiftKey ? first : last;

@@ -55,7 +55,7 @@ export const isSame = (one, other) => JSON.stringify(ordered(one)) === JSON.stri
  * @param {Content} content
  */
 function ordered({ title, kind, projectId, tags, fields, contexts, always, delta }) {
-  const asked = fields.map((one) => [one.name, one.kind, one.hint, one.choices, one.default]);
+  const asked = fields.map((field) => [field.name, field.kind, field.hint, field.choices, field.default]);
   const ops = delta.ops.map((op) => [op.insert, Object.entries(op.attributes ?? {}).sort()]);
   return [title, kind, projectId ?? null, tags, asked, contexts, always, ops];
 }
@@ -79,7 +79,7 @@ export function titleFrom(text) {
  * @returns {Content}
  */
 export function savable(content) {
-  const tags = [...new Set(content.tags.map((one) => one.trim().slice(0, 50)).filter(Boolean))].slice(0, MAX_TAGS);
+  const tags = [...new Set(content.tags.map((tag) => tag.trim().slice(0, 50)).filter(Boolean))].slice(0, MAX_TAGS);
   return {
     ...content,
     title: content.title.trim().slice(0, 500) || titleFrom(deltaToText(content.delta)),
@@ -114,4 +114,4 @@ export function readDraft(kept) {
  * @param {TemplateField[]} fields
  * @param {TemplateField} changed
  */
-export const withField = (fields, changed) => [...fields.filter((one) => one.name !== changed.name), changed];
+export const withField = (fields, changed) => [...fields.filter((field) => field.name !== changed.name), changed];

@@ -106,7 +106,7 @@ const topBar = (state, writing, does, may) =>
  * @param {Writing} writing
  */
 function scratchTitle(state, writing) {
-  const project = state.projects.find((one) => one.id === writing.content.projectId);
+  const project = state.projects.find((candidate) => candidate.id === writing.content.projectId);
   return project ? `Scratch pad of ${visible(project.name)}` : 'Scratch pad';
 }
 
@@ -231,7 +231,10 @@ function aboutRow(state, writing) {
     ),
     select(
       'Project of the prompt',
-      [['', 'No project'], ...state.projects.map((one) => /** @type {[string, string]} */ ([one.id, one.name]))],
+      [
+        ['', 'No project'],
+        ...state.projects.map((project) => /** @type {[string, string]} */ ([project.id, project.name])),
+      ],
       content.projectId ?? '',
       (id) => writing.change({ projectId: id || null }),
     ),
@@ -270,7 +273,7 @@ function contextPart(state, writing) {
   const blocks = blocksFor(state.prompts, content.projectId);
   if (!blocks.length) return null;
   const toggle = (/** @type {string} */ id) => {
-    const others = content.contexts.filter((/** @type {string} */ one) => one !== id);
+    const others = content.contexts.filter((/** @type {string} */ context) => context !== id);
     writing.change({ contexts: others.length < content.contexts.length ? others : [...others, id] });
   };
   return h(
@@ -280,19 +283,19 @@ function contextPart(state, writing) {
     h(
       'div',
       { class: 'chip-row' },
-      blocks.map((one) =>
+      blocks.map((block) =>
         h(
           'button',
           {
             type: 'button',
-            class: `chip context-chip ${one.always || content.contexts.includes(one.id) ? 'is-on' : ''}`,
-            'data-key': one.id,
-            'aria-pressed': String(one.always || content.contexts.includes(one.id)),
-            disabled: one.always,
-            title: one.always ? 'Added before every prompt' : null,
-            onclick: () => toggle(one.id),
+            class: `chip context-chip ${block.always || content.contexts.includes(block.id) ? 'is-on' : ''}`,
+            'data-key': block.id,
+            'aria-pressed': String(block.always || content.contexts.includes(block.id)),
+            disabled: block.always,
+            title: block.always ? 'Added before every prompt' : null,
+            onclick: () => toggle(block.id),
           },
-          visible(one.title),
+          visible(block.title),
         ),
       ),
     ),

@@ -57,7 +57,7 @@ export async function giveToSeveral(app, prompt, { agents, cwd, device }, origin
     app,
     origin,
     'comparison',
-    made.contestants.map((one) => one.sessionId),
+    made.contestants.map((contestant) => contestant.sessionId),
   );
   app.go({ name: 'compare', id: made.id });
 }

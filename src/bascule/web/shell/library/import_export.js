@@ -68,7 +68,7 @@ export function openFiles(app, what, projectId) {
 /** @param {Outcome} outcome */
 function outcomeView(outcome) {
   const kinds = /** @type {const} */ (['added', 'changed', 'unchanged', 'skipped']);
-  const words = kinds.filter((one) => outcome[one].length).map((one) => `${outcome[one].length} ${one}`);
+  const words = kinds.filter((kind) => outcome[kind].length).map((kind) => `${outcome[kind].length} ${kind}`);
   return h(
     'div',
     { class: 'files-outcome', role: 'status', 'data-key': 'outcome' },

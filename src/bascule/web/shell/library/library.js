@@ -60,7 +60,7 @@ export function mountLibrary(root, app) {
 async function keepPrompt(app, text) {
   const state = app.store.get();
   const cwd = state.sessions[shownSession(state) ?? '']?.cwd;
-  const projectId = state.projects.find((one) => one.path === cwd)?.id ?? null;
+  const projectId = state.projects.find((project) => project.path === cwd)?.id ?? null;
   const content = newContent({ title: titleFrom(text), delta: plainDelta(text), projectId });
   try {
     const { prompt } = await app.feed.call('prompts:add', { content: savable(content) });
@@ -199,9 +199,9 @@ class LibraryScreen {
     return {
       open: (/** @type {string} */ id) => app.go({ name: 'library', id }),
       filter: (/** @type {Partial<import('./list.js').Filter>} */ patch) => this.#filter(patch),
-      star: (/** @type {Prompt} */ one) =>
-        void mark(app.feed.call('prompts:mark', { promptId: one.id, favourite: !one.favourite })),
-      restore: (/** @type {Prompt} */ one) => void mark(app.feed.call('prompts:restore', { promptId: one.id })),
+      star: (/** @type {Prompt} */ prompt) =>
+        void mark(app.feed.call('prompts:mark', { promptId: prompt.id, favourite: !prompt.favourite })),
+      restore: (/** @type {Prompt} */ prompt) => void mark(app.feed.call('prompts:restore', { promptId: prompt.id })),
       files: (/** @type {'import' | 'export'} */ what) => {
         const { project } = this.filter;
         openFiles(app, what, project && project !== NOT_OF_A_PROJECT ? project : null);

@@ -38,13 +38,14 @@ export const NOT_OF_A_PROJECT = '-';
  */
 export function listView(state, filter, found, chosen, unsaved, does) {
   const prompts = listed(found ?? state.prompts ?? [], filter);
-  const row = (/** @type {Prompt} */ one) => promptRow(one, one.id === chosen, unsaved.includes(one.id), filter, does);
+  const row = (/** @type {Prompt} */ prompt) =>
+    promptRow(prompt, prompt.id === chosen, unsaved.includes(prompt.id), filter, does);
   const groups = found
     ? [group('Found', prompts.map(row))]
     : [
-        group('Favourites', prompts.filter((one) => one.favourite && one.kind === 'prompt').map(row)),
-        group('Prompts', prompts.filter((one) => !one.favourite && one.kind === 'prompt').map(row)),
-        group('Context blocks', prompts.filter((one) => one.kind === 'context').map(row)),
+        group('Favourites', prompts.filter((prompt) => prompt.favourite && prompt.kind === 'prompt').map(row)),
+        group('Prompts', prompts.filter((prompt) => !prompt.favourite && prompt.kind === 'prompt').map(row)),
+        group('Context blocks', prompts.filter((prompt) => prompt.kind === 'context').map(row)),
         group('Other scratch pads', otherPads(prompts).map(row)),
       ];
   const empty = state.prompts !== null && !groups.some(Boolean);
@@ -76,10 +77,10 @@ export function listView(state, filter, found, chosen, unsaved, does) {
  */
 const listed = (prompts, { project, tag, only }) =>
   prompts.filter(
-    (one) =>
-      (!project || (project === NOT_OF_A_PROJECT ? !one.projectId : one.projectId === project)) &&
-      (!tag || one.tags.includes(tag)) &&
-      (only !== 'favourites' || one.favourite),
+    (prompt) =>
+      (!project || (project === NOT_OF_A_PROJECT ? !prompt.projectId : prompt.projectId === project)) &&
+      (!tag || prompt.tags.includes(tag)) &&
+      (only !== 'favourites' || prompt.favourite),
   );
 
 /**
@@ -87,8 +88,10 @@ const listed = (prompts, { project, tag, only }) =>
  * @param {Prompt[]} prompts
  */
 function otherPads(prompts) {
-  const own = new Map(prompts.filter((one) => one.kind === 'scratch' && one.mine).map((one) => [one.projectId, one]));
-  return prompts.filter((one) => one.kind === 'scratch' && own.get(one.projectId) !== one);
+  const own = new Map(
+    prompts.filter((prompt) => prompt.kind === 'scratch' && prompt.mine).map((prompt) => [prompt.projectId, prompt]),
+  );
+  return prompts.filter((prompt) => prompt.kind === 'scratch' && own.get(prompt.projectId) !== prompt);
 }
 
 /** @param {Filter} filter */
@@ -171,7 +174,7 @@ const searchField = (filter, does) =>
  * @param {Does} does
  */
 function filters(state, filter, does) {
-  const tags = [...new Set((state.prompts ?? []).flatMap((one) => one.tags))].sort((a, b) => a.localeCompare(b));
+  const tags = [...new Set((state.prompts ?? []).flatMap((prompt) => prompt.tags))].sort((a, b) => a.localeCompare(b));
   const option = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ now) =>
     h('option', { value, selected: value === now }, label);
   const star = filter.only === 'favourites';
@@ -187,7 +190,7 @@ function filters(state, filter, does) {
       },
       option('', 'All projects', filter.project),
       option(NOT_OF_A_PROJECT, 'No project', filter.project),
-      state.projects.map((one) => option(one.id, one.name, filter.project)),
+      state.projects.map((project) => option(project.id, project.name, filter.project)),
     ),
     h(
       'select',
@@ -197,7 +200,7 @@ function filters(state, filter, does) {
         onchange: (/** @type {On<HTMLSelectElement>} */ event) => does.filter({ tag: event.currentTarget.value }),
       },
       option('', 'All tags', filter.tag),
-      tags.map((one) => option(one, visible(one), filter.tag)),
+      tags.map((tag) => option(tag, visible(tag), filter.tag)),
     ),
     iconButton('star', star ? 'Show all prompts' : 'Show favourites only', {
       class: star ? 'is-on' : '',

@@ -22,11 +22,11 @@ export const promptOffers = (commands, prompts, choose) => (before) => {
       const some = usable(await prompts(), match[1]).slice(0, MAX_PROMPTS);
       return [
         ...own,
-        ...some.map((one) => ({
-          label: one.title,
+        ...some.map((prompt) => ({
+          label: prompt.title,
           note: 'saved prompt',
           insert: '',
-          run: () => choose(one.id),
+          run: () => choose(prompt.id),
         })),
       ];
     },

@@ -55,7 +55,7 @@ export function knownPrompts(app) {
 export function usable(prompts, text = '') {
   const wanted = text.trim().toLowerCase();
   return (prompts ?? [])
-    .filter((one) => one.kind === 'prompt' && [one.title, ...one.tags].some((name) => holds(name, wanted)))
+    .filter((prompt) => prompt.kind === 'prompt' && [prompt.title, ...prompt.tags].some((name) => holds(name, wanted)))
     .sort((a, b) => Number(b.favourite) - Number(a.favourite) || a.title.localeCompare(b.title));
 }
 

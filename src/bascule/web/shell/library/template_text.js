@@ -42,16 +42,16 @@ export class TemplateText {
 
   /** @param {string} id */
   async toggle(id) {
-    this.blocks = this.blocks.includes(id) ? this.blocks.filter((one) => one !== id) : [...this.blocks, id];
+    this.blocks = this.blocks.includes(id) ? this.blocks.filter((block) => block !== id) : [...this.blocks, id];
     await this.load();
   }
 
   #before() {
-    return this.blocks.map((id) => this.texts.get(id)).filter((one) => one !== undefined);
+    return this.blocks.map((id) => this.texts.get(id)).filter((content) => content !== undefined);
   }
 
   get fields() {
-    const described = [this.content, ...this.#before()].flatMap((one) => one.fields);
+    const described = [this.content, ...this.#before()].flatMap((content) => content.fields);
     const fields = fieldsOf(this.#template(deltaToMarkdown), described);
     for (const field of fields) this.values[field.name] ??= firstValue(field);
     return fields;
@@ -60,7 +60,7 @@ export class TemplateText {
   /** @param {(delta: import('../../js/types.d.ts').Delta) => string} convert */
   #template(convert) {
     return after(
-      this.#before().map((one) => convert(one.delta)),
+      this.#before().map((content) => convert(content.delta)),
       convert(this.content.delta),
     );
   }

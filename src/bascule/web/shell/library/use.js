@@ -35,7 +35,7 @@ export async function usePrompt(app, origin, content, insert) {
   } catch (error) {
     app.trouble(error);
   }
-  const asks = template.fields.some((one) => one.kind !== 'literal');
+  const asks = template.fields.some((field) => field.kind !== 'literal');
   if (insert && !asks && !template.blocks.length) return insert(template.markdown, origin);
   new UseDialog(app, origin, template, insert).open(content.title || 'Use this prompt');
 }
@@ -97,7 +97,7 @@ class UseDialog {
   /** What the start screen would take, as soon as the page knows it; it is not changed after that. */
   #takeDefaults() {
     const state = this.app.store.get();
-    const project = state.projects.find((one) => one.id === this.template.content.projectId);
+    const project = state.projects.find((candidate) => candidate.id === this.template.content.projectId);
     const { agent, cwd, device } = choices(state, NO_CHOICE);
     if (agent && !this.knowsAgents) Object.assign(this, { knowsAgents: true, agents: [agent.name] });
     this.cwd ||= project?.path ?? cwd;
@@ -137,23 +137,23 @@ class UseDialog {
   #blocks() {
     const { template, app } = this;
     const blocks = blocksFor(app.store.get().prompts, template.content.projectId);
-    const named = (app.store.get().prompts ?? []).filter((one) => template.content.contexts.includes(one.id));
-    const all = [...new Map([...blocks, ...named].map((one) => [one.id, one])).values()];
+    const named = (app.store.get().prompts ?? []).filter((prompt) => template.content.contexts.includes(prompt.id));
+    const all = [...new Map([...blocks, ...named].map((block) => [block.id, block])).values()];
     if (!all.length) return null;
     return h(
       'fieldset',
       { class: 'ask-field', 'data-key': 'blocks' },
       h('legend', null, 'Context blocks before it'),
-      all.map((one) =>
+      all.map((prompt) =>
         h(
           'label',
-          { class: 'library-check', 'data-key': one.id },
+          { class: 'library-check', 'data-key': prompt.id },
           h('input', {
             type: 'checkbox',
-            checked: template.blocks.includes(one.id),
-            onchange: () => void template.toggle(one.id).then(this.draw, app.trouble),
+            checked: template.blocks.includes(prompt.id),
+            onchange: () => void template.toggle(prompt.id).then(this.draw, app.trouble),
           }),
-          visible(one.title),
+          visible(prompt.title),
         ),
       ),
     );
@@ -173,24 +173,26 @@ class UseDialog {
   #where() {
     const state = this.app.store.get();
     const { usable, recent } = choices(state, NO_CHOICE);
-    const folders = [...new Set([this.cwd, ...state.projects.map((one) => one.path), ...recent])].filter(Boolean);
+    const folders = [...new Set([this.cwd, ...state.projects.map((project) => project.path), ...recent])].filter(
+      Boolean,
+    );
     return h(
       'div',
       { class: 'use-where', 'data-key': 'where' },
       h(
         'div',
         { class: 'chip-row', role: 'group', 'aria-label': 'Agents' },
-        usable.map((one) =>
+        usable.map((agent) =>
           h(
             'button',
             {
               type: 'button',
-              class: `chip context-chip ${this.agents.includes(one.name) ? 'is-on' : ''}`,
-              'data-key': one.name,
-              'aria-pressed': String(this.agents.includes(one.name)),
-              onclick: () => this.#choose(one.name),
+              class: `chip context-chip ${this.agents.includes(agent.name) ? 'is-on' : ''}`,
+              'data-key': agent.name,
+              'aria-pressed': String(this.agents.includes(agent.name)),
+              onclick: () => this.#choose(agent.name),
             },
-            one.title,
+            agent.title,
           ),
         ),
       ),
@@ -202,8 +204,8 @@ class UseDialog {
           onchange: (/** @type {On<HTMLSelectElement>} */ event) => this.#chooseFolder(event.currentTarget.value),
         },
         !this.cwd && h('option', { value: '', selected: true }, 'The server’s default folder'),
-        folders.map((one) =>
-          h('option', { value: one, selected: one === this.cwd }, `${folderName(one)}  ${visible(one)}`),
+        folders.map((folder) =>
+          h('option', { value: folder, selected: folder === this.cwd }, `${folderName(folder)}  ${visible(folder)}`),
         ),
       ),
     );
@@ -212,13 +214,13 @@ class UseDialog {
   /** @param {string} path */
   #chooseFolder(path) {
     this.cwd = path;
-    this.device = this.app.store.get().projects.find((one) => one.path === path)?.device ?? this.device;
+    this.device = this.app.store.get().projects.find((project) => project.path === path)?.device ?? this.device;
     this.draw();
   }
 
   /** @param {string} name */
   #choose(name) {
-    if (this.agents.includes(name)) this.agents = this.agents.filter((one) => one !== name);
+    if (this.agents.includes(name)) this.agents = this.agents.filter((agent) => agent !== name);
     else if (this.agents.length < MAX_AGENTS) this.agents = [...this.agents, name];
     else this.app.note(`${MAX_AGENTS} agents at most.`);
     this.draw();

@@ -82,13 +82,13 @@ export const historyParts = (state, writing, history, does) => [
     'details',
     { class: 'library-part', 'data-key': 'versions' },
     h('summary', null, history.versions ? count(history.versions.length, 'version') : 'Versions'),
-    history.versions?.map((one) => versionRow(one, writing, history, does)),
+    history.versions?.map((version) => versionRow(version, writing, history, does)),
   ),
   h(
     'details',
     { class: 'library-part', 'data-key': 'uses' },
     h('summary', null, history.uses?.length ? `Used ${times(history.uses.length)}` : 'Not used yet'),
-    history.uses?.map((one) => useRow(state, one, history.app)),
+    history.uses?.map((use) => useRow(state, use, history.app)),
     history.uses?.length === 0 && h('p', { class: 'nothing' }, 'It was not given to an agent yet.'),
   ),
 ];
@@ -97,34 +97,34 @@ export const historyParts = (state, writing, history, does) => [
 const times = (n) => (n === 1 ? 'once' : n === 100 ? '100 times or more' : `${n} times`);
 
 /**
- * @param {Version} one
+ * @param {Version} version
  * @param {Writing} writing
  * @param {PromptHistory} history
  * @param {{takeVersion: (version: number) => void}} does
  */
-const versionRow = (one, writing, history, does) =>
+const versionRow = (version, writing, history, does) =>
   h(
     'div',
-    { class: 'history-row', 'data-key': String(one.version) },
+    { class: 'history-row', 'data-key': String(version.version) },
     h(
       'p',
       null,
-      h('b', null, `Version ${one.version}`),
-      h('small', null, `${visible(one.by)} · ${age(one.at, Date.now())} · ${visible(one.title)}`),
+      h('b', null, `Version ${version.version}`),
+      h('small', null, `${visible(version.by)} · ${age(version.at, Date.now())} · ${visible(version.title)}`),
       h('span', { class: 'spacer' }),
       h(
         'button',
-        { type: 'button', class: 'button quiet is-small', onclick: () => void history.look(one.version) },
-        history.shown?.version === one.version ? 'Hide' : 'Show',
+        { type: 'button', class: 'button quiet is-small', onclick: () => void history.look(version.version) },
+        history.shown?.version === version.version ? 'Hide' : 'Show',
       ),
-      one.version !== writing.prompt?.version &&
+      version.version !== writing.prompt?.version &&
         h(
           'button',
-          { type: 'button', class: 'button quiet is-small', onclick: () => does.takeVersion(one.version) },
+          { type: 'button', class: 'button quiet is-small', onclick: () => does.takeVersion(version.version) },
           'Use this version',
         ),
     ),
-    history.shown?.version === one.version && h('pre', { tabindex: 0 }, visible(history.shown.text)),
+    history.shown?.version === version.version && h('pre', { tabindex: 0 }, visible(history.shown.text)),
   );
 
 /**

@@ -101,7 +101,9 @@ export class Writing {
   async #findScratch() {
     const project = this.id.split('.')[1] ?? null;
     const { prompts } = await this.app.feed.call('prompts:list', {});
-    const mine = prompts.filter((one) => one.kind === 'scratch' && one.mine && (one.projectId ?? null) === project);
+    const mine = prompts.filter(
+      (prompt) => prompt.kind === 'scratch' && prompt.mine && (prompt.projectId ?? null) === project,
+    );
     return mine.at(-1)?.id ?? '';
   }
 

@@ -83,7 +83,7 @@ export class ChangesTab {
    * @param {number} seq
    */
   showTurn(id, seq) {
-    const turn = this.changes.get(id)?.turns.findLast((one) => one.seq < seq);
+    const turn = this.changes.get(id)?.turns.findLast((candidate) => candidate.seq < seq);
     if (turn) this.scopes.set(id, turn.seq);
   }
 
@@ -109,11 +109,11 @@ export class ChangesTab {
     }
     const scope = this.scopes.get(id) ?? 'session';
     const files = filesIn(known, scope);
-    const file = files.find((one) => one.path === this.file) ?? files[0];
+    const file = files.find((candidate) => candidate.path === this.file) ?? files[0];
     const again = () => this.refresh(id, cwd);
     // What is committed is what is in view.
-    const shown = new Set(files.map((one) => one.path));
-    const inGit = filesIn(known, 'git').map((one) => ({ ...one, inView: shown.has(one.path) }));
+    const shown = new Set(files.map((changed) => changed.path));
+    const inGit = filesIn(known, 'git').map((changed) => ({ ...changed, inView: shown.has(changed.path) }));
     return [
       this.#top(id, known, scope, cwd),
       known.problem && h('p', { class: 'panel__tip bad' }, icon('alert', 14), h('span', null, known.problem)),
@@ -122,7 +122,7 @@ export class ChangesTab {
             h(
               'div',
               { class: 'changed-files' },
-              files.map((one) => fileRow(one, one === file, cwd, () => this.#show({ file: one.path }))),
+              files.map((changed) => fileRow(changed, changed === file, cwd, () => this.#show({ file: changed.path }))),
             ),
             this.#fileHead(id, file, cwd),
             ...this.#fileBody(state, id, file),
@@ -178,7 +178,7 @@ export class ChangesTab {
         this.#show();
       },
     });
-    const files = (/** @type {Scope} */ one) => count(filesIn(known, one).length, 'file');
+    const files = (/** @type {Scope} */ otherScope) => count(filesIn(known, otherScope).length, 'file');
     const git = `Everything git sees${known.branch ? ` on ${visible(known.branch)}` : ''}: ${files('git')}`;
     const turns = known.turns
       .slice(-MAX_TURNS)

@@ -20,21 +20,21 @@ const BADGES = table({
 });
 
 /**
- * @param {FileRow} one
+ * @param {FileRow} file
  * @param {boolean} selected
  * @param {string} cwd
  * @param {() => void} pick
  */
-export function fileRow(one, selected, cwd, pick) {
-  const [letter, word] = BADGES[one.status] ?? BADGES.modified;
-  const path = visible(nearPath(one.path, cwd));
+export function fileRow(file, selected, cwd, pick) {
+  const [letter, word] = BADGES[file.status] ?? BADGES.modified;
+  const path = visible(nearPath(file.path, cwd));
   const cut = path.lastIndexOf('/') + 1;
   return h(
     'button',
     {
       type: 'button',
       class: `changed-file ${selected ? 'is-selected' : ''}`,
-      'data-key': one.path,
+      'data-key': file.path,
       'aria-pressed': String(selected),
       onclick: pick,
     },
@@ -54,8 +54,8 @@ export function fileRow(one, selected, cwd, pick) {
       h('bdi', null, path.slice(0, cut)),
       h('b', null, path.slice(cut)),
     ),
-    one.staged && h('span', { class: 'changed-file__staged', title: 'Staged' }, icon('check', 12)),
-    plusMinus(one.added, one.removed),
+    file.staged && h('span', { class: 'changed-file__staged', title: 'Staged' }, icon('check', 12)),
+    plusMinus(file.added, file.removed),
   );
 }
 

@@ -115,11 +115,16 @@ function below(line, n, pane) {
     line.kind === 'head'
       ? []
       : pane.comments.filter(
-          (one) =>
-            one.path === pane.path && one.line === line.line && one.side === sideOf(line) && one.code === line.text,
+          (comment) =>
+            comment.path === pane.path &&
+            comment.line === line.line &&
+            comment.side === sideOf(line) &&
+            comment.code === line.text,
         );
   return [
-    ...made.map((one) => h('p', { class: 'line-comment' }, icon('chat', 14), h('span', null, visible(one.text)))),
+    ...made.map((comment) =>
+      h('p', { class: 'line-comment' }, icon('chat', 14), h('span', null, visible(comment.text))),
+    ),
     ...(pane.at === n ? [form(line, pane)] : []),
   ];
 }

@@ -84,7 +84,7 @@ export const gitRow = (app, id, files, done) =>
       {
         type: 'button',
         class: 'button is-small line',
-        disabled: !files.some((one) => one.inView),
+        disabled: !files.some((file) => file.inView),
         onclick: (/** @type {On} */ event) => askCommit(app, event.currentTarget, id, files, done),
       },
       icon('check', 14),
@@ -112,14 +112,14 @@ export const gitRow = (app, id, files, done) =>
  * @param {() => void} done
  */
 function askCommit(app, anchor, id, files, done) {
-  const inView = files.filter((one) => one.inView);
-  const staged = inView.filter((one) => one.staged);
-  const whole = staged.length === files.filter((one) => one.staged).length;
+  const inView = files.filter((file) => file.inView);
+  const staged = inView.filter((file) => file.staged);
+  const whole = staged.length === files.filter((file) => file.staged).length;
   const draft = `commit ${id}`;
   const message = field('textarea', 'Message', draftOf(draft), (text) => keepDraft(draft, text));
   const run = async () => {
     const chosen = staged.length ? staged : inView;
-    const paths = staged.length && whole ? [] : chosen.map((one) => one.path);
+    const paths = staged.length && whole ? [] : chosen.map((file) => file.path);
     try {
       const made = await app.api.commit(id, { message: message.value, paths, key: newKey() });
       keepDraft(draft, '');

@@ -30,9 +30,9 @@ const NOTHING = { branch: null, gitProblem: null, cut: false, files: [], turns: 
  * @returns {FileRow[]}
  */
 export function filesIn(known, scope) {
-  if (typeof scope === 'number') return known.turns.find((one) => one.seq === scope)?.files ?? [];
+  if (typeof scope === 'number') return known.turns.find((turn) => turn.seq === scope)?.files ?? [];
   const other = scope === 'git' ? 'session' : 'git';
-  return known.files.filter((one) => one.source !== other);
+  return known.files.filter((file) => file.source !== other);
 }
 
 /**
@@ -42,12 +42,12 @@ export function filesIn(known, scope) {
 export function scopeWords(known, scope) {
   if (scope === 'session') return 'This session';
   if (scope === 'git') return `Since the last commit${known.branch ? `, ${visible(known.branch)}` : ''}`;
-  return `Turn: ${visible(known.turns.find((one) => one.seq === scope)?.text ?? '').slice(0, 40)}`;
+  return `Turn: ${visible(known.turns.find((turn) => turn.seq === scope)?.text ?? '').slice(0, 40)}`;
 }
 
 /** @param {FileRow[]} files */
 export const sumOf = (files) =>
-  files.reduce((total, one) => ({ added: total.added + one.added, removed: total.removed + one.removed }), {
+  files.reduce((total, file) => ({ added: total.added + file.added, removed: total.removed + file.removed }), {
     added: 0,
     removed: 0,
   });
@@ -113,7 +113,7 @@ export class KnownChanges {
       branch: changes.branch,
       gitProblem: changes.gitProblem,
       cut: changes.cut,
-      files: changes.files.map((one) => ({ ...one, patches: one.patch ? [one.patch] : [] })),
+      files: changes.files.map((file) => ({ ...file, patches: file.patch ? [file.patch] : [] })),
       turns: turnsOf(page.entries, cwd),
       problem: '',
     };

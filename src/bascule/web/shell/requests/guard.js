@@ -13,7 +13,7 @@ import { shownSession } from '../state.js';
 /** @typedef {import('../../js/types.d.ts').GuardAsked} Guard */
 
 /** @param {State} state */
-export const guarded = (state) => Object.values(state.sessions).filter((one) => one.guard && !one.archived);
+export const guarded = (state) => Object.values(state.sessions).filter((session) => session.guard && !session.archived);
 
 /** @param {Guard} guard */
 export const guardTitle = (guard) => (guard.kind === 'loop' ? 'Going in circles' : 'Limit reached');

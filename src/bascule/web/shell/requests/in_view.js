@@ -21,8 +21,8 @@ export function requestsInView(state) {
     .slice(-1);
   const asked = new Set(all.map(requestKey));
   // One that did not arrive is said as long as the request waits for another.
-  const isShown = (/** @type {import('../state.js').WaitedAnswer} */ one) =>
-    one.state === 'waiting' || (one.state !== 'applied' && asked.has(answerKey(one)));
-  const given = listedAnswers(state, Date.now()).filter((one) => one.sessionId === id && isShown(one));
+  const isShown = (/** @type {import('../state.js').WaitedAnswer} */ answer) =>
+    answer.state === 'waiting' || (answer.state !== 'applied' && asked.has(answerKey(answer)));
+  const given = listedAnswers(state, Date.now()).filter((answer) => answer.sessionId === id && isShown(answer));
   return { all, at: Math.max(0, at), settled, given };
 }

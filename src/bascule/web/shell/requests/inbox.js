@@ -116,11 +116,19 @@ function inboxList(state, { open, guards, given, stopped, finished }, choose, on
     { class: 'inbox-list', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
     section('Needs your answer', badge(open.length + guards.length), [
       ...rows(open.map((ask) => requestRow(state, ask))),
-      ...rows(guards.map((one) => guardRow(state, one))),
+      ...rows(guards.map((guard) => guardRow(state, guard))),
     ]),
-    section('Answered while a machine was away', number(given.length), rows(given.map((one) => answerRow(state, one)))),
-    section('Stopped', number(stopped.length), rows(stopped.map((one) => stoppedRow(state, one)))),
-    section('Finished since you looked', number(finished.length), rows(finished.map((one) => finishedRow(state, one)))),
+    section(
+      'Answered while a machine was away',
+      number(given.length),
+      rows(given.map((answer) => answerRow(state, answer))),
+    ),
+    section('Stopped', number(stopped.length), rows(stopped.map((session) => stoppedRow(state, session)))),
+    section(
+      'Finished since you looked',
+      number(finished.length),
+      rows(finished.map((session) => finishedRow(state, session))),
+    ),
   );
 }
 

@@ -33,14 +33,16 @@ export function inboxItems(state) {
   const open = openRequests(state);
   const asked = new Set(open.map(requestKey));
   const rest = sessionsInOrder(state).filter(
-    (one) => one.open_requests === 0 && !one.guard && one.seq > (state.seen[one.session_id] ?? 0),
+    (session) => session.open_requests === 0 && !session.guard && session.seq > (state.seen[session.session_id] ?? 0),
   );
   return {
     open,
-    given: listedAnswers(state, Date.now()).filter((one) => !asked.has(answerKey(one))),
+    given: listedAnswers(state, Date.now()).filter((answer) => !asked.has(answerKey(answer))),
     guards: guarded(state),
-    stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
-    finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
+    stopped: rest.filter(
+      (session) => isOver(session) && (session.phase === 'failed' || session.end_reason !== 'closed'),
+    ),
+    finished: rest.filter((session) => session.phase === 'waiting' && session.turns > 0),
   };
 }
 
@@ -49,7 +51,7 @@ export const keysOf = ({ open, guards, given, stopped, finished }) => [
   ...new Set([
     ...open.map(requestKey),
     ...given.map(answerKey),
-    ...[...guards, ...stopped, ...finished].map((one) => one.session_id),
+    ...[...guards, ...stopped, ...finished].map((guard) => guard.session_id),
   ]),
 ];
 
@@ -94,17 +96,17 @@ export function requestRow(state, ask) {
 
 /**
  * @param {State} state
- * @param {SessionRecord} one
+ * @param {SessionRecord} session
  * @returns {Row}
  */
-export const guardRow = (state, one) => ({
-  key: one.session_id,
+export const guardRow = (state, session) => ({
+  key: session.session_id,
   tone: 'blocked',
-  agent: one.agent,
-  first: one.guard ? guardTitle(one.guard) : '',
-  at: one.updated_at,
-  second: one.guard?.text ?? '',
-  third: placeWords(state, one, titleOf(one)),
+  agent: session.agent,
+  first: session.guard ? guardTitle(session.guard) : '',
+  at: session.updated_at,
+  second: session.guard?.text ?? '',
+  third: placeWords(state, session, titleOf(session)),
 });
 
 /**
@@ -117,32 +119,32 @@ const placeWords = (state, session, more) =>
 
 /**
  * @param {State} state
- * @param {SessionRecord} one
+ * @param {SessionRecord} session
  * @returns {Row}
  */
-export const stoppedRow = (state, one) => ({
-  key: one.session_id,
+export const stoppedRow = (state, session) => ({
+  key: session.session_id,
   tone: 'failed',
-  agent: one.agent,
-  first: one.phase !== 'failed' ? 'Exited on its own' : one.turns > 0 ? 'Did not come back' : 'Did not start',
-  at: one.updated_at,
-  second: visible(one.end_message ?? one.end_reason ?? ''),
-  third: placeWords(state, one, titleOf(one)),
+  agent: session.agent,
+  first: session.phase !== 'failed' ? 'Exited on its own' : session.turns > 0 ? 'Did not come back' : 'Did not start',
+  at: session.updated_at,
+  second: visible(session.end_message ?? session.end_reason ?? ''),
+  third: placeWords(state, session, titleOf(session)),
 });
 
 /**
  * @param {State} state
- * @param {SessionRecord} one
+ * @param {SessionRecord} session
  * @returns {Row}
  */
-export const finishedRow = (state, one) => ({
-  key: one.session_id,
+export const finishedRow = (state, session) => ({
+  key: session.session_id,
   tone: '',
-  agent: one.agent,
-  first: titleOf(one),
-  at: one.updated_at,
+  agent: session.agent,
+  first: titleOf(session),
+  at: session.updated_at,
   second: '',
-  third: placeWords(state, one, one.cost_usd ? `$${one.cost_usd.toFixed(2)}` : ''),
+  third: placeWords(state, session, session.cost_usd ? `$${session.cost_usd.toFixed(2)}` : ''),
 });
 
 /**

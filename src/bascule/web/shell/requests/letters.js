@@ -22,7 +22,8 @@ export function lettersWork(state, focus) {
   if (!card?.getClientRects().length || !focus) return false;
   if (focus.closest(TYPED) || focus.closest(FLOATING)) return false;
   if (focus.closest('.request')) return true;
-  if (state.route.name === 'inbox') return openRequests(state).some((one) => requestKey(one) === state.inboxPick);
+  if (state.route.name === 'inbox')
+    return openRequests(state).some((request) => requestKey(request) === state.inboxPick);
   return shownSession(state) !== null && Boolean(focus.closest(BESIDE));
 }
 

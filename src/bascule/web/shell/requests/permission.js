@@ -125,7 +125,7 @@ export function endInSight(root) {
   const parts = [...root.querySelectorAll('.request__body, .body')];
   return (
     parts.length > 0 &&
-    parts.every((one) => one.clientHeight > 0 && one.scrollTop + one.clientHeight >= one.scrollHeight - 4)
+    parts.every((part) => part.clientHeight > 0 && part.scrollTop + part.clientHeight >= part.scrollHeight - 4)
   );
 }
 

@@ -66,7 +66,7 @@ export function permissionButtons(ask, turn, always, refusing) {
   const why = whyBlocked(ask, turn);
   const plan = ask.asked.kind === 'plan';
   const scope = plan || refusing ? null : scopeOf(ask.asked);
-  const lasting = options.filter((one) => one.kind === 'allow_always');
+  const lasting = options.filter((option) => option.kind === 'allow_always');
   const plans = plan && !refusing;
   const once = optionOf(options, 'allow_once');
   return h(
@@ -77,7 +77,7 @@ export function permissionButtons(ask, turn, always, refusing) {
     h(
       'span',
       { class: 'allows' },
-      plans ? lasting.map((one) => planButton(ask, turn, one, why)) : (!plan || lasting.length > 0) && always,
+      plans ? lasting.map((option) => planButton(ask, turn, option, why)) : (!plan || lasting.length > 0) && always,
       scope && sessionButton(ask, turn, scope, why),
       // Without an option of its own it takes a lasting one, if that is all the agent offers.
       (once || !refusing || !lasting.length) && onceButton(ask, turn, once, why),
@@ -89,7 +89,7 @@ export function permissionButtons(ask, turn, always, refusing) {
  * @param {Option[]} options
  * @param {string} kind
  */
-const optionOf = (options, kind) => options.find((one) => one.kind === kind);
+const optionOf = (options, kind) => options.find((option) => option.kind === kind);
 
 /**
  * @param {OpenPermission} ask

@@ -30,11 +30,11 @@ const NOTHING = { picked: [], free: '' };
 export function answersOf(questions, draft) {
   /** @type {Record<string, string>} */
   const answers = table();
-  for (const one of questions) {
-    const given = draft.get(one.question);
+  for (const question of questions) {
+    const given = draft.get(question.question);
     const parts = [...(given?.picked ?? []), given?.free.trim() ?? ''].filter(Boolean);
     if (!parts.length) return null;
-    answers[one.question] = parts.join(', ');
+    answers[question.question] = parts.join(', ');
   }
   return answers;
 }
@@ -106,7 +106,7 @@ function hint(state, ask, turn) {
   const questions = ask.asked.questions;
   if (ask.sending) return ask.sending;
   if (questions.length > 1) {
-    const done = questions.filter((one) => answersOf([one], turn.draft)).length;
+    const done = questions.filter((question) => answersOf([question], turn.draft)).length;
     return `${done} of ${questions.length} answered`;
   }
   return limitOf(state) && waitedFor(ask) <= LONG
@@ -149,11 +149,11 @@ function foot(state, ask, turn) {
  * @param {Turn} turn
  */
 function questionPart(ask, n, turn) {
-  const one = ask.asked.questions[n];
-  const given = turn.draft.get(one.question) ?? NOTHING;
+  const question = ask.asked.questions[n];
+  const given = turn.draft.get(question.question) ?? NOTHING;
   const set = (/** @type {Partial<Given>} */ patch) =>
-    turn.onDraft(new Map(turn.draft).set(one.question, { ...given, ...patch }));
-  const options = one.options ?? [];
+    turn.onDraft(new Map(turn.draft).set(question.question, { ...given, ...patch }));
+  const options = question.options ?? [];
   const before = ask.asked.questions.slice(0, n).flatMap((other) => other.options ?? []).length;
   return h(
     'fieldset',
@@ -161,23 +161,23 @@ function questionPart(ask, n, turn) {
     h(
       'h3',
       { class: n ? 'question__next' : '', dir: 'auto' },
-      visible(one.question),
-      one.multi_select && h('small', null, 'Pick any'),
+      visible(question.question),
+      question.multi_select && h('small', null, 'Pick any'),
     ),
     h(
       'div',
-      { class: `options ${one.multi_select && options.length > 2 ? 'is-double' : ''}` },
+      { class: `options ${question.multi_select && options.length > 2 ? 'is-double' : ''}` },
       options.map((option, at) =>
         optionCard(option, {
           name: `q${n}-${ask.request_id}`,
-          many: Boolean(one.multi_select),
+          many: Boolean(question.multi_select),
           on: given.picked.includes(option.label),
           number: before + at + 1,
-          pick: () => set(picked(one, given, option.label)),
+          pick: () => set(picked(question, given, option.label)),
         }),
       ),
     ),
-    freeField(one, given, set),
+    freeField(question, given, set),
   );
 }
 

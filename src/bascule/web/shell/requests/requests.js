@@ -118,7 +118,7 @@ class RequestDock {
   draw(state) {
     this.typed.settle(state, (key) => this.answering.sending.has(key));
     const { all, at, settled, given } = requestsInView(state);
-    const notes = given.map((one) => answerCard(this.app, state, one));
+    const notes = given.map((answer) => answerCard(this.app, state, answer));
     const ask = all[at];
     const open = Boolean(ask) && !state.later[requestKey(ask)];
     const modal = open && this.phone.matches && mayAct(state, ask.session_id);
@@ -137,7 +137,7 @@ class RequestDock {
   #drawSettled(state, settled, notes) {
     const hadFocus = this.hasFocus();
     this.showing = '';
-    update(this.root, [...settled.map((one) => settledCard(state, one)), ...notes]);
+    update(this.root, [...settled.map((request) => settledCard(state, request)), ...notes]);
     if (hadFocus && !this.hasFocus()) this.#focusNext();
   }
 
@@ -226,8 +226,8 @@ class RequestDock {
         this.typed.keep(key, { draft: given });
         this.again();
       },
-      answer: (one, command) => this.#answer(one, 'permission', command),
-      send: (one, command) => this.#answer(one, 'question', command),
+      answer: (request, command) => this.#answer(request, 'permission', command),
+      send: (request, command) => this.#answer(request, 'question', command),
     };
   }
 

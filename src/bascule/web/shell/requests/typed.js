@@ -56,12 +56,12 @@ function readAnswer(kept) {
  * @param {OpenRequest} [request] as it was settled, where the page still knows it
  */
 export function undelivered(typed, request) {
-  const words = [typed.reason, ...[...typed.draft.values()].map((one) => one.free)];
+  const words = [typed.reason, ...[...typed.draft.values()].map((given) => given.free)];
   const answered = request?.state === 'withdrawn' ? '' : JSON.stringify(request?.answer ?? '');
   const arrived = (/** @type {string} */ one) => answered.includes(JSON.stringify(one).slice(1, -1));
   if (typed.sent && request?.state !== 'withdrawn') return '';
   return words
-    .map((one) => one.trim())
+    .map((word) => word.trim())
     .filter((one) => one && !arrived(one))
     .join('\n\n');
 }

@@ -23,11 +23,11 @@ export async function loadAnswers(store, api, note) {
   if (store.get().me?.sessionId) return; // a link to one session lists none
   const answers = await api.answers().catch(() => null); // the line is down: asked again with the next connect
   if (!answers) return;
-  const waited = new Set(waitingAnswers(store.get()).map((one) => one.id));
+  const waited = new Set(waitingAnswers(store.get()).map((answer) => answer.id));
   store.set({ answers });
-  for (const one of answers)
-    if (waited.has(one.id) && one.state !== 'waiting' && one.state !== 'taken_back')
-      note(`${outcomeWords(one)}.`, one.state === 'applied' ? {} : { tone: 'bad' });
+  for (const answer of answers)
+    if (waited.has(answer.id) && answer.state !== 'waiting' && answer.state !== 'taken_back')
+      note(`${outcomeWords(answer)}.`, answer.state === 'applied' ? {} : { tone: 'bad' });
 }
 
 /**
@@ -36,18 +36,18 @@ export async function loadAnswers(store, api, note) {
  * @param {number} now
  */
 export function listedAnswers(state, now) {
-  const newest = new Map([...state.answers].reverse().map((one) => [answerKey(one), one]));
+  const newest = new Map([...state.answers].reverse().map((answer) => [answerKey(answer), answer]));
   return [...newest.values()]
-    .filter((one) => one.state === 'waiting' || isRecent(one, now))
+    .filter((answer) => answer.state === 'waiting' || isRecent(answer, now))
     .sort((a, b) => (a.at < b.at ? 1 : -1));
 }
 
 /**
- * @param {WaitedAnswer} one
+ * @param {WaitedAnswer} answer
  * @param {number} now
  */
-const isRecent = (one, now) =>
-  one.state !== 'taken_back' && Boolean(one.settledAt) && now - Date.parse(one.settledAt ?? '') < LISTED_FOR;
+const isRecent = (answer, now) =>
+  answer.state !== 'taken_back' && Boolean(answer.settledAt) && now - Date.parse(answer.settledAt ?? '') < LISTED_FOR;
 
 /** @param {WaitedAnswer} answer */
 export const decisionWord = ({ decision }) =>

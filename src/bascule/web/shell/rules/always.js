@@ -95,7 +95,7 @@ function ourRules(app, state, ask, turn) {
   const session = state.sessions[ask.session_id];
   const about = session && state.me?.role === 'owner' ? aboutOf(ask.asked, session.cwd) : null;
   if (!about) return [];
-  const once = (ask.asked.options ?? []).find((one) => one.kind === 'allow_once');
+  const once = (ask.asked.options ?? []).find((option) => option.kind === 'allow_once');
   const make = async (/** @type {{folder?: string, sessionId?: string, agent?: string}} */ scope) => {
     try {
       const { rule } = await app.feed.call('rules:add', {
@@ -145,14 +145,14 @@ function ourRules(app, state, ask, turn) {
  * @returns {import('../parts.js').Choice[]}
  */
 function agentRules(state, ask, turn) {
-  const offered = (ask.asked.options ?? []).filter((one) => one.kind === 'allow_always');
+  const offered = (ask.asked.options ?? []).filter((option) => option.kind === 'allow_always');
   if (!offered.length) return [];
   return [
     { title: `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')}’s own rules` },
-    ...offered.map((one) => ({
-      label: coded(one.name),
-      note: visible(one.scope ?? ''),
-      run: () => turn.answer(ask, { decision: 'allow', option: one.option_id }),
+    ...offered.map((option) => ({
+      label: coded(option.name),
+      note: visible(option.scope ?? ''),
+      run: () => turn.answer(ask, { decision: 'allow', option: option.option_id }),
     })),
   ];
 }

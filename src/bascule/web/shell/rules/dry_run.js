@@ -39,17 +39,17 @@ export function dryRun(state, run) {
         null,
         run.requests
           .slice(0, MAX_SHOWN)
-          .map((one) =>
+          .map((request) =>
             h(
               'li',
-              { class: ['allow', 'deny'].includes(one.then) && one.then !== one.now ? 'differs' : '' },
-              answerBadge(one.now),
-              h('code', { title: visible(one.text) }, visible(one.text)),
+              { class: ['allow', 'deny'].includes(request.then) && request.then !== request.now ? 'differs' : '' },
+              answerBadge(request.now),
+              h('code', { title: visible(request.text) }, visible(request.text)),
               h(
                 'small',
                 null,
-                `${agentTitle(state, one.agent)} · ${own(THEN, one.then) ?? ''}` +
-                  `${one.by ? ` by ${visible(one.by)}` : ''} · ${moment(one.at, now)}`,
+                `${agentTitle(state, request.agent)} · ${own(THEN, request.then) ?? ''}` +
+                  `${request.by ? ` by ${visible(request.by)}` : ''} · ${moment(request.at, now)}`,
               ),
             ),
           ),

@@ -11,7 +11,7 @@ import { homeOf } from '../sessions.js';
 export function foldersOf(state) {
   return [
     ...new Set(
-      [...state.projects.map((one) => one.path), ...Object.values(state.sessions).map(homeOf)].filter(Boolean),
+      [...state.projects.map((project) => project.path), ...Object.values(state.sessions).map(homeOf)].filter(Boolean),
     ),
   ].sort();
 }
@@ -63,4 +63,4 @@ export const places = (state, folder) =>
  * @param {string} none what no choice means
  */
 export const agentOptions = (state, none) =>
-  /** @type {[string, string][]} */ ([['', none], ...allAgents(state).map((one) => [one.name, one.title])]);
+  /** @type {[string, string][]} */ ([['', none], ...allAgents(state).map((agent) => [agent.name, agent.title])]);

@@ -16,18 +16,18 @@ import { coded } from './format.js';
 export function importCard(context, refuses) {
   const { app, loaded, again } = context;
   const { proposals = [], read = [], problems = [] } = loaded.proposals ?? {};
-  const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ one) => {
-    if (!one.rule) return;
+  const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ proposal) => {
+    if (!proposal.rule) return;
     try {
-      await app.feed.call('rules:add', { rule: one.rule, ...where(context) });
-      one.known = true;
+      await app.feed.call('rules:add', { rule: proposal.rule, ...where(context) });
+      proposal.known = true;
       loaded.rules = await app.feed.call('rules:list', where(context));
     } catch (error) {
       app.trouble(error);
     }
     again();
   };
-  const exact = proposals.filter((one) => one.rule).length;
+  const exact = proposals.filter((proposal) => proposal.rule).length;
   return h(
     'section',
     { class: 'card settings-card imports', 'data-key': 'imports', 'aria-label': 'Import' },
@@ -56,24 +56,24 @@ export function importCard(context, refuses) {
       h(
         'ul',
         null,
-        proposals.map((one, n) =>
+        proposals.map((proposal, n) =>
           h(
             'li',
             { 'data-key': String(n) },
             h(
               'span',
               { class: 'ptext' },
-              h('code', null, visible(one.text)),
-              h('small', null, coded(one.rule ? one.words : (one.problem ?? ''))),
+              h('code', null, visible(proposal.text)),
+              h('small', null, coded(proposal.rule ? proposal.words : (proposal.problem ?? ''))),
             ),
-            one.known
+            proposal.known
               ? h('span', { class: 'verdict-mark' }, 'Added')
-              : one.rule && !(refuses && one.rule.answer === 'allow')
-                ? h('button', { type: 'button', class: 'button line', onclick: () => void add(one) }, 'Add')
+              : proposal.rule && !(refuses && proposal.rule.answer === 'allow')
+                ? h('button', { type: 'button', class: 'button line', onclick: () => void add(proposal) }, 'Add')
                 : h(
                     'span',
                     { class: 'verdict-mark is-asked' },
-                    one.rule && refuses ? `Only on ${visible(refuses.name)}` : 'Left out',
+                    proposal.rule && refuses ? `Only on ${visible(refuses.name)}` : 'Left out',
                   ),
           ),
         ),

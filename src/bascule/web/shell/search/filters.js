@@ -34,7 +34,9 @@ export const NO_FILTERS = { project: '', agent: '', days: 0, kind: '' };
  * @param {string} id
  */
 export const recordOf = (state, id) =>
-  state.sessions[id] ?? state.archived?.find((one) => one.session_id === id) ?? filledRecord({ session_id: id });
+  state.sessions[id] ??
+  state.archived?.find((session) => session.session_id === id) ??
+  filledRecord({ session_id: id });
 
 /**
  * @param {State} state
@@ -63,11 +65,14 @@ export function filteredHits(state, hits, only, now) {
  */
 export function filterChips(state, hits, only, set) {
   const sessions = [...new Set(hits.map((hit) => hit.sessionId))].map((id) => recordOf(state, id));
-  const agents = [...new Set(sessions.map((one) => one.agent).filter(Boolean))];
+  const agents = [...new Set(sessions.map((session) => session.agent).filter(Boolean))];
   return [
     chip('folder', [['', 'All projects'], ...projectsOf(state, sessions)], only.project, (project) => set({ project })),
-    chip('user', [['', 'Any agent'], ...agents.map((one) => [one, agentTitle(state, one)])], only.agent, (agent) =>
-      set({ agent }),
+    chip(
+      'user',
+      [['', 'Any agent'], ...agents.map((agent) => [agent, agentTitle(state, agent)])],
+      only.agent,
+      (agent) => set({ agent }),
     ),
     chip(
       'clock',
@@ -98,11 +103,11 @@ const placeOf = (state, session) => placeKey(state, session.device, groupOf(stat
  */
 function projectsOf(state, sessions) {
   const named = sessions
-    .filter((one) => one.cwd)
-    .map((one) => {
-      const name = groupOf(state, one)?.name ?? folderName(one.cwd);
-      const machine = machineTag(state, one);
-      return /** @type {const} */ ([placeOf(state, one), machine ? `${name} on ${machine}` : name]);
+    .filter((session) => session.cwd)
+    .map((session) => {
+      const name = groupOf(state, session)?.name ?? folderName(session.cwd);
+      const machine = machineTag(state, session);
+      return /** @type {const} */ ([placeOf(state, session), machine ? `${name} on ${machine}` : name]);
     });
   return [...new Map(named)];
 }

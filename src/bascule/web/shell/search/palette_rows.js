@@ -61,7 +61,7 @@ export function paletteSections(app, text, found, commands) {
   const wanted = text.trim().toLowerCase();
   const listed = commandRows(commands, wanted);
   const sessions = [...sessionRows(app, wanted), ...titledRows(app, wanted, found)].slice(0, MAX_SESSIONS);
-  const above = new Set(sessions.map((one) => one.key));
+  const above = new Set(sessions.map((session) => session.key));
   return [
     { title: 'Sessions', rows: sessions },
     { title: 'Said in sessions', rows: saidRows(app, wanted, found, above) },
@@ -78,16 +78,20 @@ export function paletteSections(app, text, found, commands) {
 function sessionRows(app, wanted) {
   const state = app.store.get();
   return sessionsInOrder(state)
-    .filter((one) => [titleOf(one), folderName(one.cwd)].some((name) => name.toLowerCase().includes(wanted)))
+    .filter((session) =>
+      [titleOf(session), folderName(session.cwd)].some((name) => name.toLowerCase().includes(wanted)),
+    )
     .slice(0, MAX_SESSIONS)
-    .map((one) => {
-      const status = statusOf(state, one);
+    .map((session) => {
+      const status = statusOf(state, session);
       return {
-        key: one.session_id,
+        key: session.session_id,
         mark: dot(status.dot, status.word),
-        label: underlined(titleOf(one), wanted),
-        note: [folderName(one.cwd), machineTag(state, one), status.word.toLowerCase()].filter(Boolean).join(' · '),
-        run: () => app.go({ name: 'session', id: one.session_id }),
+        label: underlined(titleOf(session), wanted),
+        note: [folderName(session.cwd), machineTag(state, session), status.word.toLowerCase()]
+          .filter(Boolean)
+          .join(' · '),
+        run: () => app.go({ name: 'session', id: session.session_id }),
       };
     });
 }
@@ -141,12 +145,12 @@ function saidRows(app, wanted, found, above) {
  * @returns {Row[]}
  */
 const promptRows = (app, wanted) =>
-  (wanted ? usable(app.store.get().prompts, wanted) : []).slice(0, MAX_PROMPTS).map((one) => ({
-    key: `prompt ${one.id}`,
+  (wanted ? usable(app.store.get().prompts, wanted) : []).slice(0, MAX_PROMPTS).map((prompt) => ({
+    key: `prompt ${prompt.id}`,
     mark: icon('book'),
-    label: underlined(visible(one.title), wanted),
-    note: one.tags.map((tag) => `#${visible(tag)}`).join(' ') || 'prompt',
-    run: () => app.events.emit('insertPrompt', one.id),
+    label: underlined(visible(prompt.title), wanted),
+    note: prompt.tags.map((tag) => `#${visible(tag)}`).join(' ') || 'prompt',
+    run: () => app.events.emit('insertPrompt', prompt.id),
   }));
 
 /**
@@ -156,11 +160,11 @@ const promptRows = (app, wanted) =>
  */
 const commandRows = (commands, wanted) =>
   commands
-    .filter((one) => one.label.toLowerCase().includes(wanted) && (one.when?.() ?? true))
-    .map((one) => ({
-      key: one.label,
-      mark: icon(one.icon),
-      label: underlined(one.label, wanted),
-      note: keyName(one.keys ?? ''),
-      run: one.run,
+    .filter((command) => command.label.toLowerCase().includes(wanted) && (command.when?.() ?? true))
+    .map((command) => ({
+      key: command.label,
+      mark: icon(command.icon),
+      label: underlined(command.label, wanted),
+      note: keyName(command.keys ?? ''),
+      run: command.run,
     }));

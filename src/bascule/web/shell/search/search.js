@@ -34,7 +34,7 @@ export function mountSearch(root, app) {
     const here = now.route.name === 'search';
     const arrives = here && (before.route.name !== 'search' || (now.loaded && !before.loaded));
     const parts = /** @type {const} */ (['sessions', 'archived', 'devices']);
-    const listed = here && parts.some((one) => now[one] !== before[one]);
+    const listed = here && parts.some((part) => now[part] !== before[part]);
     if (arrives) screen.look(now.route.q ?? '');
     if (arrives || now.route !== before.route || listed) draw(now);
     if (arrives && matchMedia('(pointer: fine)').matches) screen.input.focus();
@@ -158,7 +158,7 @@ const notes = (found, sessions) => [
 const searchedWithout = (missing) =>
   missing.length > 0 &&
   missingLine(
-    `${missing.map((one) => visible(one.name)).join(', ')} did not answer, ` +
+    `${missing.map((device) => visible(device.name)).join(', ')} did not answer, ` +
       'so sessions stored only there were not searched. Copies here were.',
   );
 

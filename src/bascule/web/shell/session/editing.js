@@ -51,7 +51,7 @@ export async function editMessage(app, id, seq) {
   const { prompt, point } = found;
   keepDraft(editDraft(id), prompt.text);
   app.store.set((state) => ({ edits: put(state.edits, id, { seq, ...point }) }));
-  const images = prompt.images.map((one) => ({ mediaType: one.media_type, data: one.data }));
+  const images = prompt.images.map((image) => ({ mediaType: image.media_type, data: image.data }));
   app.events.emit('edit', { id, images: /** @type {Picture[]} */ (images) });
 }
 

@@ -45,13 +45,13 @@ function listeningWords({ listeners, cut, shared, unseen }, machine) {
     unseen > 0 && `The system does not show what ${count(unseen, 'process', 'processes')} of it may listen on.`,
   ].filter(Boolean);
   return [
-    ...listeners.map((one) =>
+    ...listeners.map((listener) =>
       h(
         'p',
-        { class: one.loopback ? '' : 'is-reachable', 'data-key': `${one.address} ${one.port}` },
-        `Listens on ${addressOf(one)}${machine && ` on ${visible(machine)}`}`,
-        one.process && ` (${visible(one.process)})`,
-        !one.loopback && h('b', null, REACHABLE),
+        { class: listener.loopback ? '' : 'is-reachable', 'data-key': `${listener.address} ${listener.port}` },
+        `Listens on ${addressOf(listener)}${machine && ` on ${visible(machine)}`}`,
+        listener.process && ` (${visible(listener.process)})`,
+        !listener.loopback && h('b', null, REACHABLE),
       ),
     ),
     more.length > 0 && h('p', { 'data-key': 'more' }, more.join(' ')),

@@ -93,7 +93,7 @@ class SessionLinks {
   async load() {
     try {
       const grants = await this.app.api.grants();
-      this.grants = grants.filter((one) => one.sessionId === this.id && one.role === 'viewer');
+      this.grants = grants.filter((grant) => grant.sessionId === this.id && grant.role === 'viewer');
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
     }
@@ -132,7 +132,7 @@ const shareView = (app, links, terminal) => [
     h(
       'ul',
       { class: 'shares', 'aria-label': 'Links to this session' },
-      links.grants.map((one) => linkRow(links, one)),
+      links.grants.map((grant) => linkRow(links, grant)),
     ),
 ];
 
@@ -244,31 +244,31 @@ const makeForm = (links) =>
 
 /**
  * @param {SessionLinks} links
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  */
-const linkRow = (links, one) =>
+const linkRow = (links, grant) =>
   h(
     'li',
-    { 'data-key': one.id },
+    { 'data-key': grant.id },
     icon('link', 14),
-    h('span', null, visible(one.name), h('small', null, shareWords(one, Date.now()))),
+    h('span', null, visible(grant.name), h('small', null, shareWords(grant, Date.now()))),
     h(
       'button',
-      { type: 'button', class: 'button is-small quiet is-dangerous', onclick: () => links.revoke(one.id) },
+      { type: 'button', class: 'button is-small quiet is-dangerous', onclick: () => links.revoke(grant.id) },
       'Revoke',
     ),
   );
 
 /**
  * "made 17 Nov, 12:05 · reading now · ends in 7 days"
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  * @param {number} now
  */
-export const shareWords = (one, now) =>
+export const shareWords = (grant, now) =>
   [
-    one.createdAt ? `made ${moment(one.createdAt, now)}` : '',
-    one.openStreams ? 'reading now' : one.lastUsedAt ? `read ${moment(one.lastUsedAt, now)}` : 'never opened',
-    endsWords(one.expiresAt ?? null, now),
+    grant.createdAt ? `made ${moment(grant.createdAt, now)}` : '',
+    grant.openStreams ? 'reading now' : grant.lastUsedAt ? `read ${moment(grant.lastUsedAt, now)}` : 'never opened',
+    endsWords(grant.expiresAt ?? null, now),
   ]
     .filter(Boolean)
     .join(' · ');

@@ -170,7 +170,7 @@ function tabMenu(app, anchor, id) {
           {
             label: 'Close the others',
             icon: 'x',
-            run: () => tabs.filter((one) => one !== id).forEach((one) => closeTab(app, one)),
+            run: () => tabs.filter((tab) => tab !== id).forEach((tab) => closeTab(app, tab)),
           },
         ]
       : []),
@@ -210,7 +210,7 @@ export function closeTab(app, id) {
   const { tabs, route } = app.store.get();
   const at = tabs.indexOf(id);
   if (at < 0) return;
-  const rest = tabs.filter((one) => one !== id);
+  const rest = tabs.filter((tab) => tab !== id);
   app.store.set({ tabs: rest });
   if (route.name === 'session' && route.id === id) {
     const neighbour = rest[Math.min(at, rest.length - 1)];

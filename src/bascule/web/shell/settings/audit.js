@@ -27,7 +27,7 @@ export async function loadAudit({ app, loaded }) {
   loaded.auditRun = {}; // what an earlier load or search still reads belongs to nothing
   const [verdict, grants] = await Promise.all([app.api.verifyAudit(there), app.api.grants()]);
   loaded.verdict = verdict;
-  loaded.grantNames = tableOf(grants.map((one) => /** @type {const} */ ([one.id, one.name])));
+  loaded.grantNames = tableOf(grants.map((grant) => /** @type {const} */ ([grant.id, grant.name])));
   loaded.auditCopies = loaded.auditOf ? loaded.auditCopies : (verdict.copies ?? []);
   loaded.auditFrom = shownVerdict(loaded).count;
   await readBack({ app, loaded }, PAGE);
@@ -67,7 +67,7 @@ async function readBack({ app, loaded }, many) {
  * @returns {{ok: boolean, count: number, bad?: number | null, problem?: string | null}}
  */
 function shownVerdict({ verdict, auditOf }) {
-  const copy = auditOf && (verdict?.copies ?? []).find((one) => one.chain === auditOf.chain);
+  const copy = auditOf && (verdict?.copies ?? []).find((candidate) => candidate.chain === auditOf.chain);
   return copy
     ? { ok: !copy.problem, count: copy.count, bad: copy.brokenAt, problem: copy.problem }
     : (verdict ?? { ok: true, count: 0 });
@@ -82,7 +82,7 @@ async function lookBack({ app, loaded, again }, more = false) {
   if (loaded.searching) return again();
   const [now, run] = [Date.now(), loaded.auditRun];
   const chosen = () => /** @type {Filter} */ (loaded.filter ?? {});
-  const shown = () => loaded.audit.filter((one) => isShown(one, chosen(), now)).length;
+  const shown = () => loaded.audit.filter((line) => isShown(line, chosen(), now)).length;
   const reaches = () => loaded.audit.length > 0 && Date.parse(loaded.audit[0].at) < beginOf(chosen(), now);
   const wanted = more ? shown() + 1 : PAGE;
   const enough = () => shown() >= wanted || reaches() || (!more && !isFiltered(chosen()));
@@ -105,7 +105,7 @@ async function lookBack({ app, loaded, again }, more = false) {
 export function auditPart(context, state) {
   const { loaded } = context;
   const [rows, filter, now] = [[...(loaded.audit ?? [])].reverse(), loaded.filter ?? {}, Date.now()];
-  const shown = rows.filter((one) => isShown(one, filter, now));
+  const shown = rows.filter((row) => isShown(row, filter, now));
   const machine = machineName(state, loaded);
   const verdict = loaded.verdict && shownVerdict(loaded);
   const bad = verdict && !verdict.ok ? (verdict.bad ?? verdict.count + 1) : Infinity;
@@ -144,7 +144,7 @@ function olderButton(context, filter) {
  */
 function machineName(state, { auditOf, auditCopies }) {
   if (!auditOf) return deviceById(state, hereId(state))?.name || 'this server';
-  const copy = (auditCopies ?? []).find((one) => sameChain(one, auditOf));
+  const copy = (auditCopies ?? []).find((candidate) => sameChain(candidate, auditOf));
   return copy?.name ?? auditOf.device;
 }
 
@@ -173,7 +173,7 @@ function chainPicker({ loaded, reload }) {
   const copies = loaded.auditCopies ?? [];
   if (!copies.length) return null;
   const { auditOf } = loaded;
-  const now = auditOf ? copies.findIndex((one) => sameChain(one, auditOf)) : -1;
+  const now = auditOf ? copies.findIndex((copy) => sameChain(copy, auditOf)) : -1;
   const choose = (/** @type {string} */ value) => {
     const copy = copies[Number(value)];
     loaded.auditOf = copy && { device: copy.device, chain: copy.chain };
@@ -192,7 +192,7 @@ function chainPicker({ loaded, reload }) {
         onchange: (/** @type {On<HTMLSelectElement>} */ event) => choose(event.currentTarget.value),
       },
       h('option', { value: '-1', selected: now < 0 }, 'this server'),
-      copies.map((one, n) => h('option', { value: String(n), selected: n === now }, chainName(one))),
+      copies.map((copy, n) => h('option', { value: String(n), selected: n === now }, chainName(copy))),
     ),
   );
 }
@@ -203,9 +203,9 @@ function chainPicker({ loaded, reload }) {
  */
 const sameChain = (one, other) => one.device === other.device && one.chain === other.chain;
 
-/** @param {import('../../js/types.d.ts').AuditCopy} one */
-const chainName = (one) =>
-  [visible(one.name), !one.current && `, until ${moment(one.copiedAt, Date.now())}`, one.problem && ' (broken)']
+/** @param {import('../../js/types.d.ts').AuditCopy} copy */
+const chainName = (copy) =>
+  [visible(copy.name), !copy.current && `, until ${moment(copy.copiedAt, Date.now())}`, copy.problem && ' (broken)']
     .filter(Boolean)
     .join('');
 
@@ -219,7 +219,7 @@ function filters(context, rows, shown, machine) {
   const { loaded } = context;
   /** @type {Filter} */
   const chosen = loaded.filter ?? {};
-  const names = [...new Set(rows.map((one) => one.actor))].sort();
+  const names = [...new Set(rows.map((row) => row.actor))].sort();
   const kinds = [...new Set(rows.map(whatWords))].sort();
   const choose = (/** @type {keyof Filter} */ field) => (/** @type {string} */ value) => {
     loaded.filter = { ...chosen, [field]: value };
@@ -247,7 +247,7 @@ function filters(context, rows, shown, machine) {
  * @param {string[]} values
  * @returns {[string, string][]}
  */
-const pairs = (values) => values.map((one) => [one, one]);
+const pairs = (values) => values.map((value) => [value, value]);
 
 /**
  * @param {Context} context

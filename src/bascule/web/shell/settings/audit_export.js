@@ -41,7 +41,7 @@ async function allRows(app, where, filter) {
   for (let after = 0; ;) {
     const page = await app.api.audit(after, PAGE, where);
     if (!page.records.length) return rows;
-    rows.push(...page.records.filter((one) => isShown(lineOf(one), filter, now)));
+    rows.push(...page.records.filter((record) => isShown(lineOf(record), filter, now)));
     after = page.last;
   }
 }

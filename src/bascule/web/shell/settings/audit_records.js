@@ -61,11 +61,11 @@ function grantWords(decision, detail) {
   return decision === 'revoked' ? 'Revoked' : 'Took back';
 }
 
-/** @param {AuditLine} one */
-export function whatWords(one) {
-  if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
-  if (one.action === 'grant' && one.decision) return grantWords(one.decision, one.detail ?? '');
-  return ACTIONS[one.action] ?? one.action;
+/** @param {AuditLine} line */
+export function whatWords(line) {
+  if (line.action === 'permission' && line.decision) return line.decision === 'allow' ? 'Allowed' : 'Denied';
+  if (line.action === 'grant' && line.decision) return grantWords(line.decision, line.detail ?? '');
+  return ACTIONS[line.action] ?? line.action;
 }
 
 /**
@@ -95,15 +95,15 @@ const endOf = ({ since, last }) => (since === BETWEEN && last ? Date.parse(`${la
 export const isFiltered = ({ who, what, since }) => Boolean(who || what || since);
 
 /**
- * @param {AuditLine} one
+ * @param {AuditLine} line
  * @param {Filter} filter
  * @param {number} now
  */
-export function isShown(one, filter, now) {
-  const at = Date.parse(one.at);
+export function isShown(line, filter, now) {
+  const at = Date.parse(line.at);
   return (
-    (!filter.who || one.actor === filter.who) &&
-    (!filter.what || whatWords(one) === filter.what) &&
+    (!filter.who || line.actor === filter.who) &&
+    (!filter.what || whatWords(line) === filter.what) &&
     at >= beginOf(filter, now) &&
     at < endOf(filter)
   );
@@ -158,7 +158,7 @@ function cell(value) {
  * @param {string} machine
  */
 export function csvOf(rows, machine) {
-  const lines = rows.map(lineOf).map((one) => [...COLUMNS.map((name) => cell(one[name])), cell(machine)].join(','));
+  const lines = rows.map(lineOf).map((line) => [...COLUMNS.map((name) => cell(line[name])), cell(machine)].join(','));
   return `${[[...COLUMNS, 'machine'].join(','), ...lines].join('\r\n')}\r\n`;
 }
 
@@ -166,4 +166,4 @@ export function csvOf(rows, machine) {
  * A record a line, with its hashes: with all of them the chain can be verified.
  * @param {AuditRow[]} rows
  */
-export const jsonLinesOf = (rows) => rows.map((one) => `${JSON.stringify(one)}\n`).join('');
+export const jsonLinesOf = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -34,13 +34,13 @@ export function auditTable(state, rows, about) {
         h(
           'tr',
           null,
-          COLUMNS.map((one) => h('th', { scope: 'col' }, one)),
+          COLUMNS.map((column) => h('th', { scope: 'col' }, column)),
         ),
       ),
       h(
         'tbody',
         null,
-        rows.map((one) => auditRow(state, one, about, now)),
+        rows.map((row) => auditRow(state, row, about, now)),
       ),
     ),
   );
@@ -48,32 +48,32 @@ export function auditTable(state, rows, about) {
 
 /**
  * @param {State} state
- * @param {AuditLine} one
+ * @param {AuditLine} line
  * @param {About} about
  * @param {number} now
  */
-function auditRow(state, one, about, now) {
-  const decided = one.action === 'permission' && one.decision;
-  const words = whatWords(one);
-  const session = one.session_id ? state.sessions[one.session_id] : undefined;
-  const title = one.session_id && (session?.title || one.session_id);
+function auditRow(state, line, about, now) {
+  const decided = line.action === 'permission' && line.decision;
+  const words = whatWords(line);
+  const session = line.session_id ? state.sessions[line.session_id] : undefined;
+  const title = line.session_id && (session?.title || line.session_id);
   const machine = session?.device ? deviceName(state, session) : about.machine;
   return h(
     'tr',
-    { 'data-key': String(one.n) },
-    h('td', { class: 'audit__when', title: one.at }, moment(one.at, now)),
-    two('audit__who', one.actor, grantWords(one, about)),
+    { 'data-key': String(line.n) },
+    h('td', { class: 'audit__when', title: line.at }, moment(line.at, now)),
+    two('audit__who', line.actor, grantWords(line, about)),
     h(
       'td',
       { class: 'audit__what' },
       decided
-        ? h('span', { class: `verdict-mark is-${one.decision === 'allow' ? 'allowed' : 'denied'}` }, words)
+        ? h('span', { class: `verdict-mark is-${line.decision === 'allow' ? 'allowed' : 'denied'}` }, words)
         : words,
-      one.n >= about.bad && h('span', { class: 'audit__unsound' }, 'not verified'),
+      line.n >= about.bad && h('span', { class: 'audit__unsound' }, 'not verified'),
     ),
     two('audit__session', title || '', machine),
-    two('audit__from', browserWords(one.user_agent), placeWords(one), one.user_agent),
-    h('td', { class: 'audit__detail' }, one.detail ? h('code', null, visible(one.detail)) : null),
+    two('audit__from', browserWords(line.user_agent), placeWords(line), line.user_agent),
+    h('td', { class: 'audit__detail' }, line.detail ? h('code', null, visible(line.detail)) : null),
   );
 }
 

@@ -36,8 +36,8 @@ export function browsersPart(context) {
   const { loaded } = context;
   /** @type {import('../../js/types.d.ts').GrantView[]} */
   const all = loaded.grants ?? [];
-  const sites = all.filter((one) => one.role === 'site');
-  const grants = all.filter((one) => one.role !== 'session' && one.role !== 'site');
+  const sites = all.filter((grant) => grant.role === 'site');
+  const grants = all.filter((grant) => grant.role !== 'session' && grant.role !== 'site');
   const single = all.length - grants.length - sites.length;
   return [
     partHead(
@@ -78,13 +78,13 @@ const sitesPart = (context, sites) => [
           h(
             'tr',
             null,
-            ['Site', 'Trusted', ''].map((one) => h('th', null, one || h('span', { class: 'spoken' }, 'Action'))),
+            ['Site', 'Trusted', ''].map((title) => h('th', null, title || h('span', { class: 'spoken' }, 'Action'))),
           ),
         ),
         h(
           'tbody',
           null,
-          sites.map((one) => siteRow(context, one)),
+          sites.map((site) => siteRow(context, site)),
         ),
       ),
     ),
@@ -92,19 +92,19 @@ const sitesPart = (context, sites) => [
 
 /**
  * @param {Context} context
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  */
-const siteRow = (context, one) =>
+const siteRow = (context, grant) =>
   h(
     'tr',
-    { 'data-key': one.id },
+    { 'data-key': grant.id },
     h(
       'td',
       null,
-      h('span', { class: 'data-table__name' }, icon('link'), h('span', null, h('b', null, visible(one.name)))),
+      h('span', { class: 'data-table__name' }, icon('link'), h('span', null, h('b', null, visible(grant.name)))),
     ),
-    h('td', null, one.createdAt ? `${waited(Date.now() - Date.parse(one.createdAt))} ago` : ''),
-    h('td', null, revokeButton(context, one)),
+    h('td', null, grant.createdAt ? `${waited(Date.now() - Date.parse(grant.createdAt))} ago` : ''),
+    h('td', null, revokeButton(context, grant)),
   );
 
 /** @param {Context} context */
@@ -243,57 +243,58 @@ const grantTable = (context, grants) =>
       h(
         'tbody',
         null,
-        grants.map((one) => grantRow(context, one)),
+        grants.map((grant) => grantRow(context, grant)),
       ),
     ),
   );
 
 /**
  * @param {Context} context
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  */
-function grantRow(context, one) {
+function grantRow(context, grant) {
   const state = context.app.store.get();
   const now = Date.now();
-  const title = state.sessions[one.sessionId ?? '']?.title;
-  const here = one.id === state.me?.grantId;
-  const reach = one.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '';
+  const title = state.sessions[grant.sessionId ?? '']?.title;
+  const here = grant.id === state.me?.grantId;
+  const reach = grant.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '';
   return h(
     'tr',
-    { 'data-key': one.id },
+    { 'data-key': grant.id },
     h(
       'td',
       null,
       h(
         'span',
         { class: 'data-table__name' },
-        icon(one.sessionId ? 'link' : 'device'),
-        h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : reach)),
+        icon(grant.sessionId ? 'link' : 'device'),
+        h('span', null, h('b', null, visible(grant.name)), h('small', null, here ? 'this browser' : reach)),
       ),
     ),
-    h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
-    h('td', null, here ? 'now' : usedWords(one, now)),
-    h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
-    h('td', null, here ? 'In use' : revokeButton(context, one)),
+    h('td', null, h('span', { class: 'role' }, NAMES[grant.role] ?? grant.role)),
+    h('td', null, here ? 'now' : usedWords(grant, now)),
+    h('td', null, grant.expiresAt ? endsWords(grant.expiresAt, now).replace('ends ', '') : 'never'),
+    h('td', null, here ? 'In use' : revokeButton(context, grant)),
   );
 }
 
 /**
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  * @param {number} now
  */
-const usedWords = (one, now) => (one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used');
+const usedWords = (grant, now) =>
+  grant.lastUsedAt ? `${waited(now - Date.parse(grant.lastUsedAt))} ago` : 'never used';
 
 /**
  * @param {Context} context
- * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {import('../../js/types.d.ts').GrantView} grant
  */
-function revokeButton({ app, loaded, again }, one) {
+function revokeButton({ app, loaded, again }, grant) {
   const revoke = () =>
-    void app.api.revokeGrant(one.id).then(async () => {
+    void app.api.revokeGrant(grant.id).then(async () => {
       loaded.grants = await app.api.grants();
       again();
     }, app.trouble);
-  const spoken = h('span', { class: 'spoken' }, ` ${visible(one.name)}`);
+  const spoken = h('span', { class: 'spoken' }, ` ${visible(grant.name)}`);
   return h('button', { type: 'button', class: 'button quiet is-dangerous', onclick: revoke }, 'Revoke', spoken);
 }

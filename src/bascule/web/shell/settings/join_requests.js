@@ -14,27 +14,28 @@ import { waitingPairings } from '../machines.js';
  * @param {Context} context
  * @param {State} state
  */
-export const pairingCards = (context, state) => waitingPairings(state).map((one) => pairingCard(context, state, one));
+export const pairingCards = (context, state) =>
+  waitingPairings(state).map((pairing) => pairingCard(context, state, pairing));
 
 /**
  * @param {Context} context
  * @param {State} state
- * @param {Pairing} one
+ * @param {Pairing} pairing
  */
-function pairingCard(context, state, one) {
-  const name = visible(one.name);
-  const busy = context.loaded.answering === one.id;
-  const agents = one.agents.map((agent) => visible(agent)).join(', ');
+function pairingCard(context, state, pairing) {
+  const name = visible(pairing.name);
+  const busy = context.loaded.answering === pairing.id;
+  const agents = pairing.agents.map((agent) => visible(agent)).join(', ');
   return h(
     'section',
-    { class: 'card pairing', 'data-key': `pairing ${one.id}`, 'aria-label': `${name} asks to join` },
+    { class: 'card pairing', 'data-key': `pairing ${pairing.id}`, 'aria-label': `${name} asks to join` },
     h(
       'header',
       null,
       icon('device', 18),
       h('h3', null, `${name} asks to join`),
       h('span', { class: 'spacer' }),
-      h('small', null, endsWords((one.ends - Date.now()) / 1000)),
+      h('small', null, endsWords((pairing.ends - Date.now()) / 1000)),
     ),
     h(
       'div',
@@ -43,19 +44,19 @@ function pairingCard(context, state, one) {
         'div',
         { class: 'pairing__code' },
         h('small', null, 'Its terminal must show this code'),
-        h('output', { class: 'mono', 'aria-label': `Code ${spelled(one.code)}` }, one.code),
+        h('output', { class: 'mono', 'aria-label': `Code ${spelled(pairing.code)}` }, pairing.code),
       ),
       h(
         'dl',
         { class: 'facts' },
-        fact('User', visible(one.user)),
-        fact('Address', visible(one.address)),
-        fact('Bascule', visible(one.version)),
+        fact('User', visible(pairing.user)),
+        fact('Address', visible(pairing.address)),
+        fact('Bascule', visible(pairing.version)),
         agents && fact('Agents', agents),
       ),
     ),
-    !one.known && replacesChoice(context, state, one),
-    one.known &&
+    !pairing.known && replacesChoice(context, state, pairing),
+    pairing.known &&
       h(
         'p',
         { class: 'hint' },
@@ -73,12 +74,17 @@ function pairingCard(context, state, one) {
       h('span', { class: 'spacer' }),
       h(
         'button',
-        { type: 'button', class: 'button line', disabled: busy, onclick: () => void answer(context, one, false) },
+        { type: 'button', class: 'button line', disabled: busy, onclick: () => void answer(context, pairing, false) },
         'Deny',
       ),
       h(
         'button',
-        { type: 'button', class: 'button is-primary', disabled: busy, onclick: () => void answer(context, one, true) },
+        {
+          type: 'button',
+          class: 'button is-primary',
+          disabled: busy,
+          onclick: () => void answer(context, pairing, true),
+        },
         'The codes match, allow',
       ),
     ),
@@ -89,14 +95,14 @@ function pairingCard(context, state, one) {
  * A machine that was installed anew has another identity: its owner says which one it was.
  * @param {Context} context
  * @param {State} state
- * @param {Pairing} one
+ * @param {Pairing} pairing
  */
-function replacesChoice({ loaded }, state, one) {
+function replacesChoice({ loaded }, state, pairing) {
   const away = state.devices.filter((device) => device.state === 'away');
   if (!away.length) return null;
   /** @param {Event} event */
   const choose = (event) => {
-    loaded.replaces = { [one.id]: /** @type {HTMLSelectElement} */ (event.target).value };
+    loaded.replaces = { [pairing.id]: /** @type {HTMLSelectElement} */ (event.target).value };
   };
   return h(
     'label',
@@ -126,17 +132,17 @@ const endsWords = (seconds) =>
 
 /**
  * @param {Context} context
- * @param {Pairing} one
+ * @param {Pairing} pairing
  * @param {boolean} allow
  */
-async function answer({ app, loaded, again }, one, allow) {
-  const name = visible(one.name);
-  loaded.answering = one.id;
+async function answer({ app, loaded, again }, pairing, allow) {
+  const name = visible(pairing.name);
+  loaded.answering = pairing.id;
   again();
   try {
-    await app.api.answerPairing(one, allow, loaded.replaces?.[one.id]);
+    await app.api.answerPairing(pairing, allow, loaded.replaces?.[pairing.id]);
     app.note(allow ? `${name} may join. It will connect on its own.` : `${name} was not let in.`);
-    app.store.set(({ pairings }) => ({ pairings: pairings.filter((other) => other.id !== one.id) }));
+    app.store.set(({ pairings }) => ({ pairings: pairings.filter((other) => other.id !== pairing.id) }));
   } catch (error) {
     app.trouble(error);
     void loadPairings(app.store, app.api);

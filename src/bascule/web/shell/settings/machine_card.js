@@ -111,10 +111,10 @@ const heard = (state, device) => waited(Math.max(0, Date.now() - heardAt(state, 
  * @param {Device} device
  */
 function agentsList(state, device) {
-  const ready = talkingAgents(state, device.device).filter((one) => one.available);
-  const agents = ready.filter((one) => !one.demo);
+  const ready = talkingAgents(state, device.device).filter((agent) => agent.available);
+  const agents = ready.filter((agent) => !agent.demo);
   if (!agents.length) return ready.length ? 'only the demo' : 'none is ready';
-  return agents.map((one) => [one.title, one.version].filter(Boolean).join(' ')).join(', ');
+  return agents.map((agent) => [agent.title, agent.version].filter(Boolean).join(' ')).join(', ');
 }
 
 /** @param {Device} device */
@@ -134,22 +134,23 @@ function foldersList(device) {
  */
 function runningList(app, state, device) {
   const live = Object.values(state.sessions).filter(
-    (one) => deviceIdOf(state, one) === device.device && !isOver(one) && !one.found && !one.archived,
+    (session) =>
+      deviceIdOf(state, session) === device.device && !isOver(session) && !session.found && !session.archived,
   );
   if (!live.length) return device.running ? count(device.running, 'session') : 'nothing';
   return h(
     'span',
     { class: 'machine__running' },
-    live.slice(0, FEW).map((one) =>
+    live.slice(0, FEW).map((session) =>
       h(
         'button',
         {
           type: 'button',
           class: 'link',
-          'data-key': one.session_id,
-          onclick: () => app.go({ name: 'session', id: one.session_id }),
+          'data-key': session.session_id,
+          onclick: () => app.go({ name: 'session', id: session.session_id }),
         },
-        titleOf(one),
+        titleOf(session),
       ),
     ),
     live.length > FEW && h('span', null, `and ${live.length - FEW} more`),
@@ -260,7 +261,8 @@ async function setPaused({ app }, device, paused) {
     const [outcome] = devices ?? [];
     const now = paused ? 'accepts no new sessions' : 'accepts new sessions again';
     if (outcome?.outcome === 'refused') app.note(visible(outcome.message ?? ''), { tone: 'bad' });
-    else if (outcome?.outcome === 'waiting') app.note(`${device.name} is away. It will be told when it is back.`);
+    else if (outcome?.outcome === 'waiting')
+      app.note(`${device.name} is away. The server passes it on once it is back.`);
     else app.note(`${device.name} ${now}.`);
   } catch (error) {
     app.trouble(error);
@@ -295,7 +297,9 @@ const askStop = ({ app }, device, anchor) =>
 function askForget({ app }, state, device, anchor) {
   if (device.online)
     return app.note(`${device.name} is connected. Run “bascule daemon leave” there first, then forget it here.`);
-  const sessions = Object.values(state.sessions).filter((one) => deviceIdOf(state, one) === device.device).length;
+  const sessions = Object.values(state.sessions).filter(
+    (session) => deviceIdOf(state, session) === device.device,
+  ).length;
   askCard(anchor, {
     title: `Forget ${device.name}?`,
     text:

@@ -79,7 +79,7 @@ export function notificationsPart(context, state) {
  * @param {View} view
  */
 function thisBrowser(context, view) {
-  const own = view.channels.find((one) => one.id === view.ownChannel);
+  const own = view.channels.find((channel) => channel.id === view.ownChannel);
   const obstacle = view.pushProblem || pushObstacle();
   return h(
     'section',
@@ -117,50 +117,51 @@ const channelList = (context, view) =>
     'section',
     { class: 'card settings-card', 'aria-label': 'Channels' },
     h('h3', null, 'Channels'),
-    view.channels.filter((one) => one.id !== view.ownChannel).map((one) => channelRow(context, one)),
+    view.channels.filter((channel) => channel.id !== view.ownChannel).map((channel) => channelRow(context, channel)),
   );
 
 /**
  * @param {Context} context
- * @param {Channel} one
+ * @param {Channel} channel
  */
-function channelRow(context, one) {
+function channelRow(context, channel) {
   const { app, loaded, again } = context;
-  const tested = loaded.tested?.[one.id];
-  const patch = (/** @type {object} */ fields) => void change(context, () => app.api.changeChannel(one.id, fields));
+  const tested = loaded.tested?.[channel.id];
+  const patch = (/** @type {object} */ fields) => void change(context, () => app.api.changeChannel(channel.id, fields));
   const test = async () => {
-    loaded.tested = { ...loaded.tested, [one.id]: { message: 'Sending…' } };
+    loaded.tested = { ...loaded.tested, [channel.id]: { message: 'Sending…' } };
     again();
-    const said = await app.api.testChannel(one.id).catch((error) => ({ ok: false, message: error.message }));
-    loaded.tested = { ...loaded.tested, [one.id]: said };
+    const said = await app.api.testChannel(channel.id).catch((error) => ({ ok: false, message: error.message }));
+    loaded.tested = { ...loaded.tested, [channel.id]: said };
     await loadNotifications(context).catch(app.trouble);
     again();
   };
-  const off = () => void change(context, () => (one.mine ? turnOff(context, one.id) : app.api.removeChannel(one.id)));
-  const fixed = one.type === 'command' || one.type === 'desktop';
+  const off = () =>
+    void change(context, () => (channel.mine ? turnOff(context, channel.id) : app.api.removeChannel(channel.id)));
+  const fixed = channel.type === 'command' || channel.type === 'desktop';
   return h(
     'div',
-    { class: 'channel', 'data-key': one.id },
+    { class: 'channel', 'data-key': channel.id },
     h(
       'div',
       { class: 'channel__head' },
-      h('b', null, visible(one.name)),
-      h('small', null, [TYPES[one.type], one.host].filter(Boolean).map(visible).join(' · ')),
+      h('b', null, visible(channel.name)),
+      h('small', null, [TYPES[channel.type], channel.host].filter(Boolean).map(visible).join(' · ')),
       h('span', { class: 'spacer' }),
       h('button', { type: 'button', class: 'button is-small line', onclick: () => void test() }, 'Send a test'),
       fixed
         ? h(
             'button',
-            { type: 'button', class: 'button is-small quiet', onclick: () => patch({ enabled: !one.enabled }) },
-            one.enabled ? 'Turn off' : 'Turn on',
+            { type: 'button', class: 'button is-small quiet', onclick: () => patch({ enabled: !channel.enabled }) },
+            channel.enabled ? 'Turn off' : 'Turn on',
           )
         : h(
             'button',
             { type: 'button', class: 'button is-small quiet is-dangerous', onclick: off },
-            one.mine ? 'Turn off' : 'Remove',
+            channel.mine ? 'Turn off' : 'Remove',
           ),
     ),
-    h('p', { class: `channel__health ${one.problem ? 'is-bad' : ''}` }, healthWords(one, Date.now())),
+    h('p', { class: `channel__health ${channel.problem ? 'is-bad' : ''}` }, healthWords(channel, Date.now())),
     tested &&
       h(
         'p',
@@ -168,24 +169,30 @@ function channelRow(context, one) {
         tested.ok === undefined ? '' : icon(tested.ok ? 'okc' : 'alert', 14),
         visible(tested.message),
       ),
-    one.enabled && kindBoxes(one.kinds, one.showCommands, patch, one.name),
-    one.projects.length > 0 && h('p', { class: 'hint' }, `Only in ${one.projects.map(visible).join(', ')}`),
+    channel.enabled && kindBoxes(channel.kinds, channel.showCommands, patch, channel.name),
+    channel.projects.length > 0 && h('p', { class: 'hint' }, `Only in ${channel.projects.map(visible).join(', ')}`),
   );
 }
 
 /**
  * "last delivered 12:05 · 2 wait, next try 12:07"
- * @param {Channel} one
+ * @param {Channel} channel
  * @param {number} now
  */
-export const healthWords = (one, now) =>
+export const healthWords = (channel, now) =>
   [
-    one.enabled ? '' : 'off',
-    one.problem ? `${visible(one.problem)}${one.failedAt ? ` (${moment(one.failedAt, now)})` : ''}` : '',
-    one.deliveredAt ? `last delivered ${moment(one.deliveredAt, now)}` : one.problem ? '' : 'nothing sent yet',
-    one.nextTryAt ? `next try ${moment(one.nextTryAt, now)}` : '',
-    one.waiting > 0 ? `${one.waiting} waiting` : '',
-    one.givenUp > 0 ? `${one.givenUp} given up` : '',
+    channel.enabled ? '' : 'off',
+    channel.problem
+      ? `${visible(channel.problem)}${channel.failedAt ? ` (${moment(channel.failedAt, now)})` : ''}`
+      : '',
+    channel.deliveredAt
+      ? `last delivered ${moment(channel.deliveredAt, now)}`
+      : channel.problem
+        ? ''
+        : 'nothing sent yet',
+    channel.nextTryAt ? `next try ${moment(channel.nextTryAt, now)}` : '',
+    channel.waiting > 0 ? `${channel.waiting} waiting` : '',
+    channel.givenUp > 0 ? `${channel.givenUp} given up` : '',
   ]
     .filter(Boolean)
     .join(' · ');
@@ -204,7 +211,7 @@ export const kindBoxes = (kinds, commands, patch, name) =>
     h('legend', { class: 'spoken' }, `What ${name || 'the channel'} is told`),
     KINDS.map(([kind, label]) =>
       checkbox(label, kinds.includes(kind), (on) =>
-        patch({ kinds: on ? [...kinds, kind] : kinds.filter((one) => one !== kind) }),
+        patch({ kinds: on ? [...kinds, kind] : kinds.filter((otherKind) => otherKind !== kind) }),
       ),
     ),
     checkbox('Show commands', commands, (on) => patch({ showCommands: on })),

@@ -113,7 +113,7 @@ export function mountSettings(root, app, trusting) {
       asked = '';
       return;
     }
-    const part = PARTS.find((one) => one.name === state.route.part) ?? PARTS[0];
+    const part = PARTS.find((candidate) => candidate.name === state.route.part) ?? PARTS[0];
     if (asked !== part.name && state.line.phase === 'live') {
       asked = part.name;
       void load(context, part);
@@ -138,7 +138,7 @@ export function mountSettings(root, app, trusting) {
   const countUsage = () => {
     counting ??= setTimeout(() => {
       counting = undefined;
-      const part = PARTS.find((one) => one.name === 'usage');
+      const part = PARTS.find((candidate) => candidate.name === 'usage');
       if (part && app.store.get().route.part === 'usage') void load(context, part);
     }, USAGE_PAUSE);
   };
@@ -148,7 +148,7 @@ export function mountSettings(root, app, trusting) {
     const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
     if (usage) countUsage();
     const counted = now.route.part === 'devices' && (now.tick !== before.tick || now.sessions !== before.sessions);
-    if (counted || parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
+    if (counted || parts.some((part) => now[part] !== before[part]) || now.line.phase !== before.line.phase) draw(now);
   });
   draw(app.store.get());
 }

@@ -42,13 +42,13 @@ export function stopEverything(app, again) {
 
 /**
  * "laptop: will stop when it is back."
- * @param {Outcome} one
+ * @param {Outcome} outcome
  */
-export function outcomeWords(one) {
-  const name = visible(one.name);
-  if (one.outcome === 'waiting') return `${name}: will stop when it is back.`;
-  if (one.outcome === 'refused') return `${name}: not stopped. ${visible(one.message ?? '')}`;
-  return `${name}: ${one.ended ? `${count(one.ended, 'agent')} stopped` : 'nothing ran'}.`;
+export function outcomeWords(outcome) {
+  const name = visible(outcome.name);
+  if (outcome.outcome === 'waiting') return `${name}: will stop when it is back.`;
+  if (outcome.outcome === 'refused') return `${name}: not stopped. ${visible(outcome.message ?? '')}`;
+  return `${name}: ${outcome.ended ? `${count(outcome.ended, 'agent')} stopped` : 'nothing ran'}.`;
 }
 
 /** @param {() => void} onclick */
@@ -66,12 +66,12 @@ const result = (outcomes, done) =>
     h(
       'ul',
       { class: 'outcomes' },
-      outcomes.map((one) =>
+      outcomes.map((outcome) =>
         h(
           'li',
-          { 'data-key': one.device, class: `is-${one.outcome}` },
-          icon(MARKS[one.outcome], 14),
-          h('span', null, outcomeWords(one)),
+          { 'data-key': outcome.device, class: `is-${outcome.outcome}` },
+          icon(MARKS[outcome.outcome], 14),
+          h('span', null, outcomeWords(outcome)),
         ),
       ),
     ),
@@ -86,8 +86,10 @@ const MARKS = { done: 'check', waiting: 'clock', refused: 'alert' };
  * @param {() => void} cancel
  */
 function question(state, stop, cancel) {
-  const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
-  const away = state.devices.filter((one) => !one.online).map((one) => one.name);
+  const running = Object.values(state.sessions).filter(
+    (session) => !['ended', 'failed'].includes(session.phase),
+  ).length;
+  const away = state.devices.filter((device) => !device.online).map((device) => device.name);
   const where = several(state) ? count(state.devices.length, 'machine') : (state.devices[0]?.name ?? 'this machine');
   return h(
     'div',

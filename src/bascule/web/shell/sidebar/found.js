@@ -39,7 +39,7 @@ export function mountFound(composer, app) {
   /** @param {State} state */
   function look(state) {
     const lists = Object.values(state.found);
-    const looking = lists.some((one) => one.looking.running);
+    const looking = lists.some((list) => list.looking.running);
     const wait = looking ? PROGRESS_MS : LOOK_MS;
     const me = state.me;
     if (
@@ -52,7 +52,9 @@ export function mountFound(composer, app) {
       Date.now() - asked < wait
     )
       return;
-    const devices = state.devices.filter((one) => one.online && (isOpen(state, one) || !state.found[one.device]));
+    const devices = state.devices.filter(
+      (device) => device.online && (isOpen(state, device) || !state.found[device.device]),
+    );
     if (!devices.length) return;
     asking = true;
     asked = Date.now();
@@ -133,10 +135,10 @@ function foundGroup(state, app, device) {
   const closed = state.collapsed.includes(key);
   const toggle = () =>
     app.store.set((now) => ({
-      collapsed: closed ? now.collapsed.filter((one) => one !== key) : [...now.collapsed, key],
+      collapsed: closed ? now.collapsed.filter((other) => other !== key) : [...now.collapsed, key],
     }));
-  const all = found.sessions.filter((one) => !one.archived);
-  const shown = state.foundAll ? all : all.filter((one, n) => n < FEW || one.terminal);
+  const all = found.sessions.filter((session) => !session.archived);
+  const shown = state.foundAll ? all : all.filter((item, n) => n < FEW || item.terminal);
   return h(
     'section',
     { class: 'session-group', 'data-key': key, 'aria-label': name },
@@ -159,7 +161,7 @@ function foundGroup(state, app, device) {
       ),
     ),
     !closed && progress(found.looking),
-    !closed && shown.map((one) => foundRow(state, app, one)),
+    !closed && shown.map((item) => foundRow(state, app, item)),
     !closed &&
       all.length > shown.length &&
       moreRow(`Show all ${found.sessions.length < found.total ? found.total : all.length}`, () => {
@@ -199,37 +201,37 @@ function progress(looking) {
 /**
  * @param {State} state
  * @param {App} app
- * @param {FoundItem} one
+ * @param {FoundItem} item
  */
-function foundRow(state, app, one) {
-  const chosen = shownSession(state) === one.sessionId && state.route.name === 'session';
-  const status = one.terminal ? (own(DOTS, one.terminal.status) ?? 'running') : 'ended';
-  const word = one.terminal ? `open in a terminal, ${terminalWords(one.terminal)}` : 'over';
-  const facts = one.terminal
-    ? [`In a terminal, ${terminalWords(one.terminal)}`]
-    : [folderName(one.cwd), count(one.messages, 'message')];
+function foundRow(state, app, item) {
+  const chosen = shownSession(state) === item.sessionId && state.route.name === 'session';
+  const status = item.terminal ? (own(DOTS, item.terminal.status) ?? 'running') : 'ended';
+  const word = item.terminal ? `open in a terminal, ${terminalWords(item.terminal)}` : 'over';
+  const facts = item.terminal
+    ? [`In a terminal, ${terminalWords(item.terminal)}`]
+    : [folderName(item.cwd), count(item.messages, 'message')];
   return h(
     'button',
     {
       type: 'button',
       class: `session-row is-double ${chosen ? 'is-selected' : ''}`,
-      'data-key': one.sessionId,
+      'data-key': item.sessionId,
       'aria-current': chosen ? 'page' : null,
-      title: [one.cwd, one.costUsd ? money(one.costUsd) : ''].filter(Boolean).join(' · '),
-      onclick: () => app.go({ name: 'session', id: one.sessionId }),
+      title: [item.cwd, item.costUsd ? money(item.costUsd) : ''].filter(Boolean).join(' · '),
+      onclick: () => app.go({ name: 'session', id: item.sessionId }),
     },
     dot(status, word),
     h(
       'span',
       { class: 'session-row__text' },
-      h('span', { class: 'session-row__title' }, visible(one.title ?? '') || 'Untitled'),
+      h('span', { class: 'session-row__title' }, visible(item.title ?? '') || 'Untitled'),
       h(
         'span',
         { class: 'session-row__details' },
-        agentLetter(one.agent),
+        agentLetter(item.agent),
         h('span', { class: 'words' }, facts.filter(Boolean).join(' · ')),
       ),
     ),
-    h('span', { class: 'session-row__age' }, age(one.updatedAt, Date.now())),
+    h('span', { class: 'session-row__age' }, age(item.updatedAt, Date.now())),
   );
 }

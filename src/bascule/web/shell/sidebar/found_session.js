@@ -18,7 +18,7 @@ import { mayStart } from '../state.js';
 export function openTerminal(state, session) {
   const id = session.session_id;
   const list = state.found[deviceIdOf(state, session)];
-  const listed = list?.sessions.find((one) => one.sessionId === id)?.terminal ?? null;
+  const listed = list?.sessions.find((item) => item.sessionId === id)?.terminal ?? null;
   return id in state.foundOpen ? state.foundOpen[id].terminal : listed;
 }
 

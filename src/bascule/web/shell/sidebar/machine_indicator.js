@@ -57,11 +57,11 @@ function onlyMachine(state) {
 function summary(state) {
   const now = Date.now();
   const all = state.devices.map((device) => ({ device, condition: conditionOf(state, device, now) }));
-  const worst = WORST.find((kind) => all.some((one) => one.condition.kind === kind)) ?? 'fine';
-  const those = all.filter((one) => one.condition.kind === worst);
-  const wrong = all.filter((one) => one.condition.kind !== 'fine');
+  const worst = WORST.find((kind) => all.some((machine) => machine.condition.kind === kind)) ?? 'fine';
+  const those = all.filter((machine) => machine.condition.kind === worst);
+  const wrong = all.filter((machine) => machine.condition.kind !== 'fine');
   const { condition } = those[0];
-  const title = all.map((one) => `${one.device.name}: ${one.condition.word}`).join('\n');
+  const title = all.map((machine) => `${machine.device.name}: ${machine.condition.word}`).join('\n');
   const name = count(all.length, 'machine');
   if (worst === 'fine') return { name, word: 'all connected', condition, title };
   if (worst === 'lost') return { name, word: condition.word, condition, title };
@@ -105,7 +105,7 @@ function openList(app, anchor) {
  */
 function machineItem(state, device) {
   const condition = conditionOf(state, device, Date.now());
-  const agents = talkingAgents(state, device.device).filter((one) => one.available && !one.demo);
+  const agents = talkingAgents(state, device.device).filter((agent) => agent.available && !agent.demo);
   return h(
     'li',
     null,
@@ -115,7 +115,7 @@ function machineItem(state, device) {
       null,
       h('p', null, h('b', null, device.name), h('small', null, device.device === hereId(state) ? 'this server' : '')),
       device.roots?.[0] && h('small', { class: 'mono' }, device.roots[0]),
-      h('small', null, agents.map((one) => one.title).join(', ') || 'No agent is ready there'),
+      h('small', null, agents.map((agent) => agent.title).join(', ') || 'No agent is ready there'),
       condition.more && h('small', { class: 'is-wrong' }, condition.more),
     ),
     h('span', { class: `machine-state is-${condition.kind}` }, dot(condition.dot, ''), condition.word),

@@ -27,7 +27,7 @@ export function projectGroups(state, app, again) {
   const counted = countedGroups(state);
   const groups = groupsOf(state, counted?.values());
   if (!groups.length) return [nothing(state)];
-  const firstOther = groups.findIndex((one) => !one.project);
+  const firstOther = groups.findIndex((group) => !group.project);
   return groups.flatMap((group, n) => [
     n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
     section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key)?.sessions ?? 0), again),
@@ -74,12 +74,12 @@ function section(state, app, group, total, again) {
   const closed = state.collapsed.includes(group.key);
   const open = state.unfolded.includes(group.key);
   const shown = foldedList(group.sessions, open, [...state.pins, shownSession(state) ?? '']).filter(
-    (one) => !isPinned(state, one),
+    (session) => !isPinned(state, session),
   );
-  const rest = total - shown.length - group.sessions.filter((one) => isPinned(state, one)).length;
+  const rest = total - shown.length - group.sessions.filter((session) => isPinned(state, session)).length;
   const toggle = () =>
     app.store.set((now) => ({
-      collapsed: closed ? now.collapsed.filter((one) => one !== group.key) : [...now.collapsed, group.key],
+      collapsed: closed ? now.collapsed.filter((key) => key !== group.key) : [...now.collapsed, group.key],
     }));
   return h(
     'section',
@@ -145,7 +145,7 @@ function section(state, app, group, total, again) {
  */
 function unfold(app, group, open) {
   const held = group.sessions.length > foldedList(group.sessions, false, []).length;
-  app.store.set((now) => ({ unfolded: [...now.unfolded.filter((one) => one !== group.key), group.key] }));
+  app.store.set((now) => ({ unfolded: [...now.unfolded.filter((key) => key !== group.key), group.key] }));
   if (open || !held) void app.list.loadMore(group).catch(app.trouble);
 }
 
@@ -153,7 +153,7 @@ function unfold(app, group, open) {
  * @param {App} app
  * @param {Group} group
  */
-const fold = (app, group) => app.store.set((now) => ({ unfolded: now.unfolded.filter((one) => one !== group.key) }));
+const fold = (app, group) => app.store.set((now) => ({ unfolded: now.unfolded.filter((key) => key !== group.key) }));
 
 /**
  * A row that shows what is not in the list yet.

@@ -36,7 +36,7 @@ export function sessionRow(state, app, session, again) {
   const machine = machineTag(state, session);
   const limit = limitOf(session);
   const marks = marksOf(state, session)
-    .map((one) => one.title)
+    .map((mark) => mark.title)
     .join('. ');
   const open = (/** @type {HTMLElement} */ anchor) => rowMenu(app, anchor, session, again);
   return h(
@@ -172,7 +172,7 @@ export function pinChoice(app, id) {
   return {
     label: pinned ? 'Unpin' : 'Pin to the top',
     icon: 'pin',
-    run: () => app.store.set(({ pins }) => ({ pins: pinned ? pins.filter((one) => one !== id) : [...pins, id] })),
+    run: () => app.store.set(({ pins }) => ({ pins: pinned ? pins.filter((pin) => pin !== id) : [...pins, id] })),
   };
 }
 

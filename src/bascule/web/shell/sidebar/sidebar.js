@@ -260,7 +260,10 @@ function archive(state, app, again) {
 function archivedNow(state) {
   const listed = state.archived ?? [];
   const since = Object.values(state.sessions).filter(
-    (one) => one.archived && !listed.some((other) => other.session_id === one.session_id),
+    (session) => session.archived && !listed.some((other) => other.session_id === session.session_id),
   );
-  return [...since, ...listed.map((one) => state.sessions[one.session_id] ?? one).filter((one) => one.archived)];
+  return [
+    ...since,
+    ...listed.map((session) => state.sessions[session.session_id] ?? session).filter((session) => session.archived),
+  ];
 }

@@ -36,7 +36,7 @@ export function mountUnlogged(app) {
   }
   app.events.on('unlogged:changed', look);
   app.store.subscribe((state) => {
-    const online = state.devices.filter((one) => one.online).map((one) => one.device);
+    const online = state.devices.filter((device) => device.online).map((device) => device.device);
     const now = state.line.phase === 'live' && state.me ? [state.me.boot, ...online].join(' ') : '';
     if (now && now !== known) look();
     known = now;
@@ -50,11 +50,11 @@ export function mountUnlogged(app) {
 async function unloggedEverywhere(app) {
   const state = app.store.get();
   const lists = state.devices
-    .filter((one) => one.online)
+    .filter((device) => device.online)
     .map(async ({ device }) => {
       const where = onDevice(state, device);
       const found = await app.api.unlogged(where).catch(() => []); // its next connect asks again
-      return found.map((one) => ({ ...one, ...where }));
+      return found.map((session) => ({ ...session, ...where }));
     });
   return (await Promise.all(lists)).flat();
 }
@@ -87,7 +87,7 @@ export function unloggedGroup(state, app, again) {
         h('span', { class: 'count' }, String(state.unlogged.length + state.damaged.length)),
       ),
     ),
-    state.unlogged.map((one) => process(app, one, again)),
+    state.unlogged.map((unlogged) => process(app, unlogged, again)),
     state.damaged.map((one) =>
       h(
         'div',
@@ -101,45 +101,45 @@ export function unloggedGroup(state, app, again) {
 
 /**
  * @param {App} app
- * @param {Unlogged} one
+ * @param {Unlogged} unlogged
  * @param {() => void} again
  */
-function process(app, one, again) {
-  const title = visible(one.title || one.agent || one.argv.join(' ') || one.name);
+function process(app, unlogged, again) {
+  const title = visible(unlogged.title || unlogged.agent || unlogged.argv.join(' ') || unlogged.name);
   const facts = [
-    one.device && deviceName(app.store.get(), one),
-    one.running ? 'running' : 'ended',
-    one.pid && `pid ${one.pid}`,
-    one.startedAt && age(one.startedAt, Date.now()),
-    `${Math.ceil(one.keptBytes / 1024)} KB kept`,
+    unlogged.device && deviceName(app.store.get(), unlogged),
+    unlogged.running ? 'running' : 'ended',
+    unlogged.pid && `pid ${unlogged.pid}`,
+    unlogged.startedAt && age(unlogged.startedAt, Date.now()),
+    `${Math.ceil(unlogged.keptBytes / 1024)} KB kept`,
   ]
     .filter(Boolean)
     .join(' · ');
   return h(
     'div',
-    { class: 'unlogged__row', 'data-key': one.name },
+    { class: 'unlogged__row', 'data-key': unlogged.name },
     h('b', null, title),
     h('small', null, facts),
-    h('small', { class: 'mono' }, visible(one.cwd)),
+    h('small', { class: 'mono' }, visible(unlogged.cwd)),
     h(
       'small',
-      { class: 'mono', title: visible(one.argv.join(' ')) },
-      visible(one.argv.join(' ').slice(0, MAX_COMMAND)),
+      { class: 'mono', title: visible(unlogged.argv.join(' ')) },
+      visible(unlogged.argv.join(' ').slice(0, MAX_COMMAND)),
     ),
-    h('small', null, visible(one.problem)),
-    asked === one.name
-      ? sure(app, one, again)
+    h('small', null, visible(unlogged.problem)),
+    asked === unlogged.name
+      ? sure(app, unlogged, again)
       : h(
           'span',
           { class: 'acts' },
-          one.canTakeUp &&
+          unlogged.canTakeUp &&
             h(
               'button',
               {
                 type: 'button',
                 class: 'button is-small line',
-                disabled: busy === one.name,
-                onclick: () => takeUp(app, one, again),
+                disabled: busy === unlogged.name,
+                onclick: () => takeUp(app, unlogged, again),
               },
               icon('play'),
               'Recover',
@@ -149,14 +149,14 @@ function process(app, one, again) {
             {
               type: 'button',
               class: 'button is-small quiet',
-              disabled: busy === one.name,
+              disabled: busy === unlogged.name,
               onclick: () => {
-                asked = one.name;
+                asked = unlogged.name;
                 again();
               },
             },
             icon('stop'),
-            one.running ? 'End' : 'Set aside',
+            unlogged.running ? 'End' : 'Set aside',
           ),
         ),
   );
@@ -164,18 +164,18 @@ function process(app, one, again) {
 
 /**
  * @param {App} app
- * @param {Unlogged} one
+ * @param {Unlogged} unlogged
  * @param {() => void} again
  */
-const sure = (app, one, again) =>
+const sure = (app, unlogged, again) =>
   h(
     'span',
     { class: 'acts', role: 'group', 'aria-label': 'End it?' },
-    h('small', null, one.running ? 'End it? What it wrote is set aside.' : 'What it wrote is set aside.'),
+    h('small', null, unlogged.running ? 'End it? What it wrote is set aside.' : 'What it wrote is set aside.'),
     h(
       'button',
-      { type: 'button', class: 'button is-small danger', onclick: () => end(app, one, again) },
-      one.running ? 'End it' : 'Set aside',
+      { type: 'button', class: 'button is-small danger', onclick: () => end(app, unlogged, again) },
+      unlogged.running ? 'End it' : 'Set aside',
     ),
     h(
       'button',
@@ -193,14 +193,14 @@ const sure = (app, one, again) =>
 
 /**
  * @param {App} app
- * @param {Unlogged} one
+ * @param {Unlogged} unlogged
  * @param {() => void} again
  */
-function takeUp(app, one, again) {
-  busy = one.name;
+function takeUp(app, unlogged, again) {
+  busy = unlogged.name;
   again();
   app.api
-    .takeUp(one.name, onDevice(app.store.get(), one.device))
+    .takeUp(unlogged.name, onDevice(app.store.get(), unlogged.device))
     .then(({ sessionIds }) => app.go({ name: 'session', id: sessionIds[0] }), app.trouble)
     .finally(() => {
       busy = '';
@@ -210,15 +210,15 @@ function takeUp(app, one, again) {
 
 /**
  * @param {App} app
- * @param {Unlogged} one
+ * @param {Unlogged} unlogged
  * @param {() => void} again
  */
-function end(app, one, again) {
+function end(app, unlogged, again) {
   asked = '';
-  busy = one.name;
+  busy = unlogged.name;
   again();
   app.api
-    .endProcess(one.name, onDevice(app.store.get(), one.device))
+    .endProcess(unlogged.name, onDevice(app.store.get(), unlogged.device))
     .then(({ folder }) => app.note(`Ended. What it wrote is in ${folder}`), app.trouble)
     .finally(() => {
       busy = '';

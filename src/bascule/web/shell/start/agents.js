@@ -29,7 +29,7 @@ import { unaskedLines, unaskedOf } from './unasked.js';
  */
 export function agentCard(app, state, device, does) {
   const agents = talkingAgents(state, device?.device);
-  const missing = agents.filter((one) => !one.available && one.install);
+  const missing = agents.filter((agent) => !agent.available && agent.install);
   return h(
     'section',
     { class: 'card agent-list', 'aria-label': 'Agents', 'data-key': 'agents' },
@@ -55,7 +55,7 @@ export function agentCard(app, state, device, does) {
       null,
       // What can be pressed stands first, the demo last of it.
       agents
-        .filter((one) => !missing.includes(one))
+        .filter((agent) => !missing.includes(agent))
         .sort((a, b) => Number(rank(a)) - Number(rank(b)))
         .map((agent) => agentRow(agent, does)),
     ),
@@ -126,20 +126,20 @@ const installable = (app, agents, open) =>
       h(
         'span',
         { class: 'installable__names', 'aria-hidden': 'true' },
-        agents.map((one) => h('span', { title: one.title }, agentLetter(one.name))),
+        agents.map((agent) => h('span', { title: agent.title }, agentLetter(agent.name))),
       ),
     ),
     h(
       'ul',
       null,
-      agents.map((one) => {
-        const command = visible(one.install ?? '');
+      agents.map((agent) => {
+        const command = visible(agent.install ?? '');
         return h(
           'li',
-          { 'data-key': one.name },
-          agentLetter(one.name, true),
-          h('span', null, h('b', null, one.title), h('code', { title: command }, command)),
-          copyButton(`Copy the command that installs ${one.title}`, () => app.copy(one.install ?? '')),
+          { 'data-key': agent.name },
+          agentLetter(agent.name, true),
+          h('span', null, h('b', null, agent.title), h('code', { title: command }, command)),
+          copyButton(`Copy the command that installs ${agent.title}`, () => app.copy(agent.install ?? '')),
         );
       }),
     ),

@@ -39,8 +39,11 @@ export const hasPlan = (agent) => Boolean(agent?.modes?.includes('plan'));
 export function choices(state, command) {
   const device = deviceById(state, command.device) ?? usualDevice(state);
   const known = talkingAgents(state, device?.device);
-  const usable = known.filter((one) => one.available);
-  const agent = usable.find((one) => one.name === command.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
+  const usable = known.filter((candidate) => candidate.available);
+  const agent =
+    usable.find((candidate) => candidate.name === command.agent) ??
+    usable.find((candidate) => !candidate.demo) ??
+    usable[0];
   const isThere = (/** @type {{device?: string}} */ one) => !device || deviceIdOf(state, one) === device.device;
   const latest = Object.values(state.sessions).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
   const recent = [...new Set(latest.filter(isThere).map(homeOf).filter(Boolean))];
@@ -77,7 +80,9 @@ export function deviceChip(state, { device }, choose) {
       onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
-          state.devices.map((one) => deviceChoice(state, one, one === device, () => choose(one.device))),
+          state.devices.map((otherDevice) =>
+            deviceChoice(state, otherDevice, otherDevice === device, () => choose(otherDevice.device)),
+          ),
         ),
     },
     h('span', { class: 'spoken' }, 'Machine: '),
@@ -96,8 +101,8 @@ export function deviceChip(state, { device }, choose) {
  */
 function deviceChoice(state, device, on, run) {
   const problem = startProblem(state, device, Date.now());
-  const agents = talkingAgents(state, device.device).filter((one) => one.available && !one.demo);
-  const note = problem || agents.map((one) => one.title).join(', ') || 'No agent is ready there';
+  const agents = talkingAgents(state, device.device).filter((agent) => agent.available && !agent.demo);
+  const note = problem || agents.map((agent) => agent.title).join(', ') || 'No agent is ready there';
   return { label: device.name, note, on, off: Boolean(problem), run };
 }
 
@@ -113,7 +118,7 @@ async function recentOn(app, state, { device, recent }) {
   if (!answer) return recent; // the line is down: what this page has seen
   if (!several(state)) return answer.directories;
   const there = (answer.folders ?? []).filter((folder) => deviceIdOf(state, folder) === device?.device);
-  return there.length ? there.map((one) => one.path) : recent;
+  return there.length ? there.map((folder) => folder.path) : recent;
 }
 
 /**
@@ -131,7 +136,7 @@ export function folderChip(app, state, chosen, does) {
     const refuses = device?.ownerOnly ? device : undefined;
     const trust = await trustChoices(app, cwd, anchor, onDevice(state, device?.device), refuses);
     const some = known.slice(0, 6);
-    const projects = chosen.projects.filter((one) => !some.includes(one.path));
+    const projects = chosen.projects.filter((project) => !some.includes(project.path));
     menu(anchor, [
       ...(some.length
         ? [
@@ -147,11 +152,11 @@ export function folderChip(app, state, chosen, does) {
       ...(projects.length
         ? [
             { title: 'Projects' },
-            ...projects.map((one) => ({
-              label: one.name,
-              note: one.path,
-              on: one.path === cwd,
-              run: () => does.choose(one.path),
+            ...projects.map((project) => ({
+              label: project.name,
+              note: project.path,
+              on: project.path === cwd,
+              run: () => does.choose(project.path),
             })),
           ]
         : []),
@@ -171,7 +176,7 @@ export function folderChip(app, state, chosen, does) {
       onclick: (/** @type {On} */ event) => void open(event.currentTarget),
     },
     icon('folder', 14),
-    cwd ? (chosen.projects.find((one) => one.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
+    cwd ? (chosen.projects.find((project) => project.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
     caret(),
   );
 }
@@ -194,11 +199,11 @@ export function agentChip(state, { known, usable, agent }, choose) {
       onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
-          usable.map((one) => ({
-            label: one.title,
-            note: one.demo ? 'Built in, no account needed' : (one.version ?? ''),
-            on: one === agent,
-            run: () => choose(one.name),
+          usable.map((offered) => ({
+            label: offered.title,
+            note: offered.demo ? 'Built in, no account needed' : (offered.version ?? ''),
+            on: offered === agent,
+            run: () => choose(offered.name),
           })),
         ),
     },

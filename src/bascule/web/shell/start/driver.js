@@ -19,7 +19,7 @@ const WORDS = new Map([
  * The ways other than its terminal; the first is taken unless somebody chooses.
  * @param {AgentInfo | undefined} agent
  */
-export const waysOf = (agent) => (agent?.drivers ?? []).filter((one) => one !== 'terminal');
+export const waysOf = (agent) => (agent?.drivers ?? []).filter((driver) => driver !== 'terminal');
 
 /**
  * The way that was chosen, if this agent has it.
@@ -52,11 +52,11 @@ export function driverChip(agent, wanted, choose) {
       onclick: (/** @type {On} */ event) =>
         menu(event.currentTarget, [
           { title: `How Bascule talks to ${agent.title}` },
-          ...ways.map((one) => ({
-            label: titleOf(one),
-            note: WORDS.get(one)?.[1] ?? '',
-            on: one === now,
-            run: () => choose(one),
+          ...ways.map((way) => ({
+            label: titleOf(way),
+            note: WORDS.get(way)?.[1] ?? '',
+            on: way === now,
+            run: () => choose(way),
           })),
         ]),
     },

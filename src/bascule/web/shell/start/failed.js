@@ -152,7 +152,9 @@ function footButtons(app, error, { agent, usable }, does) {
   const { code = '' } = error;
   const offer = offerOf(error);
   const folder = code === 'INVALID_DIRECTORY';
-  const other = MAY_USE_ANOTHER.includes(code) ? usable.find((one) => one !== agent && !one.demo) : undefined;
+  const other = MAY_USE_ANOTHER.includes(code)
+    ? usable.find((otherAgent) => otherAgent !== agent && !otherAgent.demo)
+    : undefined;
   return [
     folder && button('is-primary', does.typePath, icon('folder', 14), 'Change the folder'),
     offer && button('is-primary', () => does.endAndStart(offer.sessionId), offerWords(offer, 'start')),

@@ -135,7 +135,7 @@ class FolderField {
 
   /** @param {string[]} folders */
   #offer(folders) {
-    this.offered = folders.filter((one) => one !== this.input.value.replace(/\/$/, ''));
+    this.offered = folders.filter((folder) => folder !== this.input.value.replace(/\/$/, ''));
     this.at = -1;
     this.isStale = false;
     this.#draw();

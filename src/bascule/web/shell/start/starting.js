@@ -102,7 +102,7 @@ export class Starting {
     try {
       if (also.length) {
         const made = await several.start(agent, also, { ...options, model: command.model, device: device?.device });
-        on.made(made.contestants.map((one) => one.sessionId));
+        on.made(made.contestants.map((contestant) => contestant.sessionId));
         this.#begun();
       } else await this.#startOne(mine, { ...options, agent: agent.name }, device);
     } catch (error) {

@@ -48,7 +48,7 @@ export class TaskBox {
       takePictures(
         this.box,
         this.area,
-        (one) => this.#setPictures([...this.pictures, one]),
+        (image) => this.#setPictures([...this.pictures, image]),
         (problem) => app.note(problem, { tone: 'bad' }),
       ),
     );

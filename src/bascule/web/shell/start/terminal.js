@@ -18,10 +18,10 @@ import { openTerminal } from '../terminal/terminals.js';
  */
 export function terminalChips(app, state, { cwd, device, problem, refuses }) {
   if (problem) return [];
-  const screens = screenAgents(state, device?.device).filter((one) => one.available && !one.demo);
+  const screens = screenAgents(state, device?.device).filter((agent) => agent.available && !agent.demo);
   if (!mayStart(state) || !screens.length) return [];
-  const shell = screens.find((one) => one.name === 'shell');
-  const agents = screens.filter((one) => one !== shell);
+  const shell = screens.find((screen) => screen.name === 'shell');
+  const agents = screens.filter((screen) => screen !== shell);
   const place = { cwd: cwd || null, ...onDevice(state, device?.device) };
   const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, ...place });
   return [
@@ -43,7 +43,11 @@ export function terminalChips(app, state, { cwd, device, problem, refuses }) {
           onclick: (/** @type {On} */ event) =>
             menu(event.currentTarget, [
               { title: 'In its own terminal' },
-              ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
+              ...agents.map((agent) => ({
+                label: agent.title,
+                note: agent.version ?? '',
+                run: () => open(agent.name),
+              })),
               ...unaskedChoices(app, event.currentTarget, agents, place, refuses),
             ]),
         },
@@ -64,25 +68,25 @@ export function terminalChips(app, state, { cwd, device, problem, refuses }) {
  * @returns {import('../parts.js').Choice[]}
  */
 function unaskedChoices(app, anchor, agents, place, refuses) {
-  const able = agents.filter((one) => one.skips_permissions);
+  const able = agents.filter((agent) => agent.skips_permissions);
   if (!able.length) return [];
   return [
     'line',
-    ...able.map((one) => ({
-      label: `${one.title}, skipping permissions…`,
+    ...able.map((agent) => ({
+      label: `${agent.title}, skipping permissions…`,
       off: Boolean(refuses),
       note: refuses ? onlyThere(refuses) : 'It acts without asking',
       danger: true,
       run: () =>
         void askCard(anchor, {
-          title: `Start ${one.title} without permission prompts?`,
+          title: `Start ${agent.title} without permission prompts?`,
           text:
             `It will run commands and change files without asking you, and Bascule’s rules don’t apply: nothing ` +
             `stops it in ${place.cwd || 'your home folder'} or wherever else you may write. Only this terminal is ` +
             'affected.',
           yes: 'Skip permissions and start',
           danger: true,
-          run: () => void openTerminal(app, { agent: one.name, ...place, skipPermissions: true }),
+          run: () => void openTerminal(app, { agent: agent.name, ...place, skipPermissions: true }),
         }),
     })),
   ];

@@ -39,7 +39,7 @@ export const waitingStarts = (state) =>
  * @param {string} sessionId
  */
 export const startOf = (state, sessionId) =>
-  state.devices.flatMap((device) => device.starts?.waiting ?? []).find((one) => one.sessionId === sessionId);
+  state.devices.flatMap((device) => device.starts?.waiting ?? []).find((start) => start.sessionId === sessionId);
 
 /**
  * "4:07"
@@ -105,7 +105,7 @@ export function waitingCards(state, app) {
     h(
       'div',
       { class: 'waiting-cards', 'data-key': 'starts' },
-      waiting.map((one) => waitingCard(state, app, one)),
+      waiting.map((start) => waitingCard(state, app, start)),
     )
   );
 }

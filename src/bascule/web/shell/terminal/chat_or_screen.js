@@ -23,8 +23,8 @@ const isOver = (session) => OVER.includes(session.phase);
  */
 export function otherWay(app, state, session) {
   if (!mayStart(state) || !session.agent_session_id) return null;
-  const agent = screenAgents(state, deviceIdOf(state, session)).find((one) => one.name === session.agent);
-  if (!agent || !agent.drivers?.some((one) => one !== 'terminal')) return null;
+  const agent = screenAgents(state, deviceIdOf(state, session)).find((candidate) => candidate.name === session.agent);
+  if (!agent || !agent.drivers?.some((driver) => driver !== 'terminal')) return null;
   return session.driver === 'terminal'
     ? iconButton('chat', 'Continue as a chat', { onclick: () => void asChat(app, session) })
     : iconButton('terminal', 'Continue in the terminal', {
@@ -112,11 +112,11 @@ async function again(app, session) {
 function twin(state, session, terminal) {
   return Object.values(state.sessions)
     .filter(
-      (one) =>
-        one.agent_session_id === session.agent_session_id &&
-        one.device === session.device &&
-        one.session_id !== session.session_id &&
-        isTerminal(state, one.session_id) === terminal,
+      (otherSession) =>
+        otherSession.agent_session_id === session.agent_session_id &&
+        otherSession.device === session.device &&
+        otherSession.session_id !== session.session_id &&
+        isTerminal(state, otherSession.session_id) === terminal,
     )
     .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))[0];
 }

@@ -28,7 +28,7 @@ const isOnScreen = (session) => session.driver === 'terminal' && !session.found 
 export function desktopChoices(app, state, session) {
   const resumes =
     session.agent_session_id &&
-    screenAgents(state, deviceIdOf(state, session)).some((one) => one.name === session.agent);
+    screenAgents(state, deviceIdOf(state, session)).some((agent) => agent.name === session.agent);
   if (!mayStart(state) || openTerminal(state, session) || !(resumes || isOnScreen(session))) return [];
   return state.desktop?.terminal && LOOPBACK.test(location.hostname) && !isRemote(state, session)
     ? [

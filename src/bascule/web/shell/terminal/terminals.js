@@ -132,7 +132,7 @@ const noScreen = (state) =>
  */
 function putBeside(app, id) {
   const state = app.store.get();
-  const chat = [...state.tabs].reverse().find((one) => state.sessions[one] && !isTerminal(state, one));
+  const chat = [...state.tabs].reverse().find((tab) => state.sessions[tab] && !isTerminal(state, tab));
   if (!chat) {
     app.note('Open a chat first, then show the terminal beside it.');
     return;
