@@ -10,7 +10,8 @@ from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import lantern
 
 from bascule.link.frames import AgentStatus
-from bascule.link.machine import AgentState, ReconnectAgent
+from bascule.link.machine import AgentState, ListAgents, ReconnectAgent
+from bascule.model.errors import LimitReached
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -40,3 +41,15 @@ async def test_an_agent_s_state_is_shown_and_a_disconnected_one_can_be_reconnect
         await until(lambda: ReconnectAgent(agent="codex") in hub.device.commands)
         hub.device.line.receive(AgentStatus("codex", "connected", ""))
         await expect(again).to_have_count(0)
+
+
+async def test_a_machine_that_was_too_busy_to_list_its_agents_is_asked_again(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        hub.device.refuse = LimitReached("It has much to do.")
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
+        await until(lambda: ListAgents() in hub.device.commands)
+        hub.device.refuse = None
+        await until(lambda: hub.device.commands.count(ListAgents()) > 1)
+        await expect(tab.page.locator(".session-row").first).to_be_visible()

@@ -1,5 +1,6 @@
 /** What the page does when it is connected, connected again, or not let in any more. */
 
+import { backoff } from '../js/reconnecting_socket.js';
 import { put } from '../js/tables.js';
 import { setDevices } from './pushes.js';
 import { loadAnswers } from './requests/waiting.js';
@@ -111,19 +112,26 @@ async function loadAll({ store, api, live, list, pushes, note }) {
   void loadPairings(store, api);
 }
 
+const AGENTS_AGAIN = { first: 1000, longest: 30_000 };
+
 /**
  * @param {Store} store
  * @param {import('../js/api.js').Api} api
  * @param {string} device
  * @param {boolean} [refresh] whether the machine looks for them again
+ * @param {number} [attempt]
  */
-export async function loadAgents(store, api, device, refresh = false) {
+export async function loadAgents(store, api, device, refresh = false, attempt = 1) {
   try {
     const agents = await api.agents(device, refresh);
     store.set((state) => ({ agentsOf: put(state.agentsOf, device, agents) }));
   } catch (error) {
     if (refresh) throw error;
-    // The machine went away meanwhile: what is known of its agents stays.
+    // What is known of its agents stays. One that went away says them when it is back; one that is busy is asked again.
+    const { line, devices } = store.get();
+    const isThere = devices.some((known) => known.device === device && known.online);
+    if (line.phase === 'live' && isThere)
+      setTimeout(() => void loadAgents(store, api, device, false, attempt + 1), backoff(attempt + 1, AGENTS_AGAIN));
   }
 }
 
