@@ -36,6 +36,7 @@ from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of
 from bascule.lease_clock import LeaseClock, elapsed
 from bascule.link.found import ListFound
+from bascule.model import open_files
 from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
@@ -56,7 +57,6 @@ from bascule.store.projects import ProjectBook
 from bascule.store.protocols import HubDatabase
 from bascule.store.revoked_grants import RevokedGrants
 from bascule.store.sqlite import SqliteStore
-from bascule.transport import open_files
 
 if TYPE_CHECKING:
     from bascule.daemon.host import Host
@@ -81,7 +81,7 @@ async def serve(settings: Settings, *, ready: Ready, agents: bool = True) -> int
     """Run until a signal says stop. Without `agents` it serves other machines, and runs none here."""
     folder = Path(settings.data_dir)
     prepare(folder)
-    open_files.raise_limit()
+    open_files.set_own_limit()
     async with AsyncExitStack() as closing:
         own = _open_store(folder) if agents or not settings.store else None
         shared = None if own else await _open_shared_store(settings.store)

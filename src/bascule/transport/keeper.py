@@ -11,7 +11,7 @@ import msgspec
 
 from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
-from bascule.transport import open_files
+from bascule.model import open_files
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper_connection import Done, FrameProtocol
 from bascule.transport.keeper_messages import About, Cage, Hello, Notice, PtySize, SessionState, Spawned
