@@ -81,5 +81,7 @@ class AcceptingServer:
             log.warning("new connections wait: no more files can be opened (%s)", error.strerror)
 
     async def _begin(self, accepted: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # it left, or speaks no TLS
+        with contextlib.suppress(OSError), contextlib.ExitStack() as closing:
+            closing.callback(accepted.close)  # it left, or speaks no TLS
             await self._loop.connect_accepted_socket(self._protocol, accepted, ssl=self._tls)
+            closing.pop_all()

@@ -105,10 +105,9 @@ class Bus:
                     raise ConnectionResetError("the connection was lost")
                 return list(await server.fetch(statement, *values, timeout=ANSWER_SECONDS))
             except LOST as error:
-                is_closed = server is None or server.is_closed()
-                if is_closed or not isinstance(error, asyncpg.PostgresError):
+                if server is None or server.is_closed() or not isinstance(error, asyncpg.PostgresError):
                     self._over.set()
-                if is_closed and isinstance(error, asyncpg.InterfaceError):  # by asyncpg itself: it was lost
+                if isinstance(error, asyncpg.InterfaceError):  # it is closed, or in the middle of something
                     raise in_our_words(ConnectionResetError(str(error))) from error
                 raise in_our_words(error) from error
 
@@ -166,7 +165,8 @@ class Bus:
         self._over.clear()
         self._server = server = await self._connect()
         server.add_termination_listener(self._ended)
-        await server.add_listener(CHANNEL, self._heard)
+        async with self._in_use:  # asyncpg does one thing at a time, and others may ask something already
+            await server.add_listener(CHANNEL, self._heard)
         self.connected += 1
         self._wake.everything = self.connected > 1  # nobody knows what they missed of us
         await self._look(True)
