@@ -326,7 +326,7 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
         await tab.says("Removed the shims")
         keys = tab.page.keyboard
-        await tab.page.locator("#message").focus()
+        await tab.page.locator("#message").click()
         await keys.type("n?g")
         await expect(tab.page.locator("#message")).to_have_value("n?g")
         await keys.press("Control+b")

@@ -299,6 +299,7 @@ async def test_two_people_in_one_session_see_each_other_type_and_answer(
           if (words) document.body.dataset.typed = words;
         }).observe(document.getElementById('composer'), { childList: true, subtree: true })"""
     )
+    await other.page.locator("#message").click()
     await other.page.locator("#message").press_sequentially("I would say")
     await expect(mine.page.locator("body")).to_have_attribute("data-typed", "Jonas is typing")
     await other.page.locator("#message").fill("")

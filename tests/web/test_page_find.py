@@ -52,7 +52,7 @@ async def test_a_match_far_back_in_a_long_message_is_in_sight_and_every_match_co
             await tab.page.set_viewport_size(size)
             await tab.go("/sessions/python310")
             await tab.says("answer 89")
-            await tab.page.locator("#message").focus()
+            await tab.page.locator("#message").click()
             await tab.page.keyboard.press("Control+f")
             await field.fill("needle")
             await expect(hint).to_have_text("21 of 21")

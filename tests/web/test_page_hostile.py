@@ -287,7 +287,7 @@ async def test_a_request_that_appears_under_the_hand_is_not_answered(
 ) -> None:
     await begun(hub)
     tab = await tab_at(hub, browser)
-    await tab.page.locator("#message").focus()
+    await tab.page.locator("#message").click()
     await tab.page.evaluate(PRESS_AT_ONCE, "rm -rf build")
     await append(hub.store, "s1", command("rm -rf build"))
     await tab.ask.wait_for()

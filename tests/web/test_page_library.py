@@ -345,6 +345,7 @@ async def test_a_prompt_is_inserted_by_a_slash_or_the_palette_and_a_message_beco
     page = tab.page
     message = page.locator("#message")
     with part("after a slash, by its name, its fields asked for"):
+        await message.click()  # not before it is there: keys go nowhere until then
         await message.press_sequentially("/greet some")
         await page.get_by_role("option", name="Greet somebody").click()
         await page.get_by_role("dialog").get_by_label("who").fill("Ben")

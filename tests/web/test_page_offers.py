@@ -64,6 +64,7 @@ async def test_a_folder_is_completed_while_one_types_and_says_what_it_holds(
         page = tab.page
         await page.get_by_role("button", name="Add a project").click()
         field, form = page.locator("#side .folder-field input"), page.locator("#side .folder-field")
+        await field.click()
         await field.press_sequentially("/code/lant")
         await expect(form.get_by_role("option")).to_have_text(["/code/lantern", "/code/lantern-docs"])
         await page.keyboard.press("ArrowDown")
@@ -112,6 +113,7 @@ async def test_a_file_that_no_longer_fits_is_not_offered_while_better_ones_are_l
     await tab.says("Hello")
     field, options = tab.page.locator("#message"), tab.page.locator("#offers [role=option] b")
     monkeypatch.setitem(ANSWERS, FindFiles, lambda _: FoundFiles(["passwd", "src/main.py"]))
+    await field.click()
     await field.press_sequentially("See @s")
     await expect(options).to_have_text(["passwd", "main.py"])
     hub.device.mute = True

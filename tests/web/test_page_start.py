@@ -285,6 +285,7 @@ async def test_a_slash_in_the_start_screen_inserts_a_prompt_of_the_library(
                 made[title] = (await client.post("/api/prompts", json={"content": content})).json()["id"]
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page, task = tab.page, tab.page.get_by_label("Task")
+        await task.click()
         await task.press_sequentially("/thanks")
         await expect(page.locator("#start-offers [role=option]")).to_have_text(["Say thankssaved prompt"])
         await task.press("Enter")
