@@ -299,13 +299,25 @@ async def handled_by_all(
         for one in pages:
             await hears(one, type="session:events")
         yield
+        for node, heard_by in zip(nodes, pages, strict=True):
+            await _heard(node, heard_by, session, gone)
         async with asyncio.timeout(PATIENCE):
-            for one in pages:
-                while not _is_of(session, gone, json.loads(await one.recv())):
-                    pass
             for node in nodes:
                 while any([one["waiting"] for one in await _channels(node)]):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
+
+
+async def _heard(
+    node: Hub, heard_by: ClientConnection, session: str, wanted: Callable[[dict[str, Any]], bool]
+) -> None:
+    heard: list[dict[str, Any]] = []
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not heard or not _is_of(session, wanted, heard[-1]):
+                heard.append(json.loads(await heard_by.recv()))
+    except TimeoutError:
+        shown = (await node.http.get(f"/api/sessions/{session}")).text
+        raise AssertionError(f"{node.url} sent {heard[-5:]}, and knows {shown}\n{node.stderr()}") from None
 
 
 def _is_of(session: str, wanted: Callable[[dict[str, Any]], bool], message: dict[str, Any]) -> bool:
