@@ -1,6 +1,7 @@
 """Commands whose commit the disk refuses, though it had room when they came: the askers are told."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,13 +27,22 @@ LOCKED = "PRAGMA query_only = ON", "PRAGMA query_only = OFF"  # refuses the smal
 @asynccontextmanager
 async def refusing(daemon: RunningDaemon, how: tuple[str, str]) -> AsyncIterator[None]:
     """A disk that takes nothing, of which nobody has been told yet."""
-    await daemon.store.transact(lambda group: group.connection.execute(how[0]).fetchone() and None)
-    assert daemon.store.storage_problem is None
+    async with asyncio.timeout(PATIENCE):
+        while not await _refuses_unnoticed(daemon, how[0]):
+            daemon.store.engine.connection.execute(how[1])
+            await daemon.store.writable()
     yield
     # The problem keeps the writer from its own connection, so the limit is lifted behind its back.
     daemon.store.engine.connection.execute(how[1])
     async with asyncio.timeout(PATIENCE):
         await daemon.store.writable()
+
+
+async def _refuses_unnoticed(daemon: RunningDaemon, how: str) -> bool:
+    """False when something else was to be written at that moment: then the store knows of it already."""
+    with contextlib.suppress(StorageFailed):
+        await daemon.store.transact(lambda group: group.connection.execute(how).fetchone() and None)
+    return daemon.store.storage_problem is None
 
 
 async def refusal(asking: Awaitable[object], error: type[StorageFailed] = StorageFull) -> str:

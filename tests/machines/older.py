@@ -40,5 +40,7 @@ def unpacked(into: Path, name: str | None = None) -> dict[str, str]:
         ["git", "-C", str(ROOT), "archive", name, "src"], capture_output=True, check=True
     ).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(into, filter="data")
+        if hasattr(tarfile, "data_filter"):  # not before Python 3.11.4
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(into)
     return {"PYTHONPATH": str(into / "src")}

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,22 @@ async def shown(worker: Worker | Page, wanted: Any, script: str = SHOWN) -> list
 
 async def pushed(service: Receiver, keys: BrowserKeys) -> bytes:
     return keys.decrypt((await asyncio.wait_for(service.requests.get(), PATIENCE)).body)
+
+
+@contextlib.contextmanager
+def delivered(
+    cdp: CDPSession, registration: str, hub: RunningHub, service: Receiver, keys: BrowserKeys
+) -> Iterator[None]:
+    """Every message as it comes: one whose answer was late is sent again."""
+
+    async def deliver_all() -> None:
+        while True:
+            await deliver(cdp, registration, hub, keys.decrypt((await service.requests.get()).body))
+
+    task = asyncio.create_task(deliver_all(), name="push service")
+    yield
+    assert not task.done(), "the push service has stopped"
+    task.cancel()
 
 
 @contextlib.asynccontextmanager
@@ -154,28 +170,26 @@ async def test_a_real_notification_is_shown_closed_once_answered_and_replaced_wh
         receiver() as service,
         pushing_hub(tmp_path, service, keys) as hub,
         whole_chromium() as browser,
+        contextlib.AsyncExitStack() as closing,
     ):
         options: dict[str, Any] = {"service_workers": "allow", "permissions": ["notifications"]}
         tab = await open_tab(browser, hub.url, hub.tokens["owner"], size=size, **options)
         page = tab.page
         cdp, registration = await registered(page, hub)
         assert await page.evaluate("Notification.permission") == "granted"
+        closing.enter_context(delivered(cdp, registration, hub, service, keys))
         await hub.ask_permission("s1")
-        await deliver(cdp, registration, hub, await pushed(service, keys))
         (first,) = await shown(page, lambda all: len(all) == 1, REALLY_SHOWN)
         assert (first["title"], first["tag"]) == ("s1: needs approval", "request s1 r1")
         assert (first["silent"], first["actions"]) == (False, ["open", "deny"])
         await append(hub.store, "s1", PermissionAnswered("r1", "deny", "Mira"))
-        await deliver(cdp, registration, hub, await pushed(service, keys))
         await shown(page, lambda all: all == [], REALLY_SHOWN)
         # Where no page is in view, what was answered takes its place
         await hub.ask_permission("s1", "r2")
-        await deliver(cdp, registration, hub, await pushed(service, keys))
         await shown(page, lambda all: [one["tag"] for one in all] == ["request s1 r2"], REALLY_SHOWN)
         worker = page.context.service_workers[0]
         await worker.evaluate("() => { self.clients.matchAll = async () => []; }")
         await append(hub.store, "s1", PermissionAnswered("r2", "allow", "Mira"))
-        await deliver(cdp, registration, hub, await pushed(service, keys))
         (replaced,) = await shown(page, lambda all: all and all[0]["silent"], REALLY_SHOWN)
         assert (replaced["title"], replaced["tag"]) == ("Allowed by Mira", "request s1 r2")
         assert tab.errors == []

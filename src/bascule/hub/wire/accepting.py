@@ -43,10 +43,9 @@ class AcceptingServer:
             self._loop.remove_reader(self._listening)
         else:
             self._resume.cancel()
-        for task in self._beginning:
-            task.cancel()
 
     async def wait_closed(self) -> None:
+        """Those that were accepted become connections first: who is cut off in between is told nothing."""
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _watch(self) -> None:
