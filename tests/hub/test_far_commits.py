@@ -1,6 +1,7 @@
 """What other nodes commit: requests are read once they are named by a wake, and without one by a look."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,25 @@ from bascule.store.sqlite import SqliteStore
 pytestmark = pytest.mark.anyio
 
 
+class Page:
+    def __init__(self) -> None:
+        self.heard: asyncio.Queue[str] = asyncio.Queue()
+
+    def notify(self, session_id: str | None, message: bytes) -> None:
+        self.heard.put_nowait(json.loads(message)["type"])
+
+    def replaced(self, session_id: str, epoch: str) -> None:
+        raise AssertionError("no log was begun again")
+
+
 class Node:
     """A node that has heard of nothing that its database holds."""
 
     def __init__(self, store: SqliteStore) -> None:
         self.store = store
         self.heard: asyncio.Queue[Committed] = asyncio.Queue()
-        self.far = FarCommits(store, Feed(store), self.heard.put_nowait, self._spawn)
+        self.feed = Feed(store)
+        self.far = FarCommits(store, self.feed, self.heard.put_nowait, self._spawn)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
@@ -85,10 +98,24 @@ async def test_what_this_node_has_committed_itself_is_no_news(node: Node) -> Non
     await node.write(asked("r1"))
     request = await node.store.request("s1", "r1")
     assert request is not None
-    node.far.committed([request])
+    node.far.committed("s1", [request])
     await node.write(asked("r2"))
     await node.far.look()
     assert await node.hears() == [("r2", "open")]
+
+
+@pytest.mark.parametrize(("own", "type"), [(True, "session:changed"), (False, "session:created")])
+async def test_a_session_that_this_node_has_committed_to_is_no_new_one_when_another_does(
+    node: Node, own: bool, type: str
+) -> None:
+    node.feed.close()  # what is written now is another node's
+    if own:
+        node.far.committed("s1", [])
+    page = Page()
+    node.feed.listeners.add(page)
+    await node.write(denied("r0"))
+    node.far.moved({"s1": 3})
+    assert await asyncio.wait_for(page.heard.get(), PATIENCE) == type
 
 
 async def test_what_a_guard_rail_asks_is_read_when_a_wake_names_it_and_when_a_wake_may_have_been_lost(

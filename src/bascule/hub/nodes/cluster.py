@@ -135,7 +135,7 @@ class Cluster:
         if not committed.rows:
             return
         session_id, seq = committed.record.session_id, committed.rows[-1].seq
-        self._far.committed(committed.requests)
+        self._far.committed(session_id, committed.requests)
         changed = [request.request_id for request in committed.requests] + self._far.guard_changed(
             committed.record
         )

@@ -42,7 +42,7 @@ class FarCommits:
         self._reading: set[str] = set()
         self._records: set[str] = set()  # whose record is read in a moment
         self._being_read: set[str] = set()
-        self._known: dict[str, SessionRecord] = {}
+        self._known: dict[str, None] = {}  # sessions that this node's pages have heard of, the latest last
         self._open: set[Key] = set()  # requests of all nodes, as they were when last seen
         self._changed: dict[str, set[str]] = {}  # requests that have to be read
         self._guards: dict[str, str] = {}  # what guard rails ask, by session, as it was when last seen
@@ -52,8 +52,12 @@ class FarCommits:
         self._open = await self._store.query(_open_requests)
         self._guards = dict(await open_guards(self._store))
 
-    def committed(self, requests: Iterable[RequestRecord]) -> None:
-        """This node has committed them, and sent them to its pages."""
+    def committed(self, session_id: str, requests: Iterable[RequestRecord]) -> None:
+        """This node has committed to the session, and sent that to its pages: it is no new one any more."""
+        self._known.pop(session_id, None)
+        self._known[session_id] = None
+        if len(self._known) > MAX_KNOWN:
+            self._known.pop(next(iter(self._known)))
         for request in requests:
             self._seen(request)
 
@@ -132,12 +136,8 @@ class FarCommits:
             if isinstance(error, StorageFailed):  # the next look reads them
                 self._changed.setdefault(session_id, set()).update(changed)
             return
-        self._known.pop(session_id, None)
-        self._known[session_id] = record
-        if len(self._known) > MAX_KNOWN:
-            self._known.pop(next(iter(self._known)))
         requests = [one for one in found if one is not None]
-        self.committed(requests)
+        self.committed(session_id, requests)
         self.guard_changed(record)
         committed = Committed(record, rows, requests, True, True)
         self._feed.committed_elsewhere(committed)
