@@ -93,7 +93,7 @@ const topBar = (state, writing, does, may) =>
       writing.content.kind !== 'context' &&
       h(
         'button',
-        { type: 'button', class: 'button line is-small library-use', onclick: does.use },
+        { type: 'button', class: 'button line is-small library-use', disabled: writing.loading, onclick: does.use },
         icon('play', 14),
         'Use',
         keyCap('Ctrl ⏎'),

@@ -188,7 +188,8 @@ class LibraryScreen {
   }
 
   #use() {
-    const { prompt, content, isDirty } = this.writing;
+    const { prompt, content, isDirty, loading } = this.writing;
+    if (loading) return; // what is shown is not the prompt yet
     const origin = prompt && !isDirty ? { promptId: prompt.id, version: prompt.version } : null;
     void usePrompt(this.app, origin, content, null);
   }
