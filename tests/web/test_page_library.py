@@ -1,6 +1,5 @@
 """The prompt library in the page: written, kept, used, shared between two browsers, and on a phone."""
 
-import asyncio
 import os
 import re
 from pathlib import Path
@@ -369,28 +368,6 @@ async def test_a_prompt_is_inserted_by_a_slash_or_the_palette_and_a_message_beco
         await tab.told("Saved in the library")
         kept = (await library(hub))["Mend the *roof*"]
         assert await markdown(hub, kept["id"]) == [{"insert": "Mend the *roof*\nplease\n"}]
-    assert tab.errors == []
-
-
-async def test_a_prompt_is_not_used_before_it_is_loaded(
-    hub: RunningHub, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = await add(hub, "Explain", "Explain it to me")
-    may_load, content = asyncio.Event(), hub.services.prompts.content
-
-    async def content_later(*named: Any) -> Any:
-        await may_load.wait()
-        return await content(*named)
-
-    monkeypatch.setattr(hub.services.prompts, "content", content_later)
-    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/library/{made['id']}")
-    use, dialog = tab.page.locator(".library-use"), tab.page.get_by_role("dialog")
-    await expect(use).to_be_disabled()
-    await tab.page.keyboard.press("Control+Enter")
-    await expect(dialog).to_have_count(0)
-    may_load.set()
-    await use.click()
-    await expect(dialog.locator("pre")).to_have_text("Explain it to me")
     assert tab.errors == []
 
 
