@@ -73,6 +73,18 @@ class Machine(LiveServer):
             await self.post("/api/uplink", url=url or hub.url, token=token)
 
 
+@contextlib.asynccontextmanager
+async def asking_laptop(folder: Path, hub: Hub) -> AsyncGenerator[Machine]:
+    """It has joined the hub, with an agent that asks and notes in the file `asked` what it was told."""
+    folder.mkdir(mode=0o700)
+    made = Machine(folder, "d-laptop")
+    made.add_agent("asks", "asks_many.py", "1", str(folder / "asked"))
+    await made.join(hub)
+    async with made:
+        await hub.until_device("d-laptop", online=True)
+        yield made
+
+
 class _Rows(msgspec.Struct):
     events: list[msgspec.Raw]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.machines.machines import Hub, Machine, equal_logs
+from tests.machines.machines import Hub, Machine, asking_laptop, equal_logs
 from tests.machines.test_machine_away import ledger, newest_answer, start
 from tests.waiting import PATIENCE
 
@@ -19,22 +19,13 @@ ALLOW_WAITS = 2  # seconds, instead of ten minutes
 
 
 @pytest.fixture
-async def hub(short_dir: Path, hub_env: dict[str, str]) -> AsyncIterator[Hub]:
-    folder = short_dir / "h"
-    folder.mkdir(mode=0o700)
-    async with Hub(folder, env={**hub_env, "BASCULE_ALLOW_WAITS_SECONDS": str(ALLOW_WAITS)}) as made:
-        yield made
+def hub_env(hub_env: dict[str, str]) -> dict[str, str]:
+    return {**hub_env, "BASCULE_ALLOW_WAITS_SECONDS": str(ALLOW_WAITS)}
 
 
 @pytest.fixture
 async def laptop(short_dir: Path, hub: Hub) -> AsyncIterator[Machine]:
-    folder = short_dir / "l"
-    folder.mkdir(mode=0o700)
-    made = Machine(folder, "d-laptop")
-    made.add_agent("asks", "asks_many.py", "1", str(folder / "asked"))
-    await made.join(hub)
-    async with made:
-        await hub.until_device("d-laptop", online=True)
+    async with asking_laptop(short_dir / "l", hub) as made:
         yield made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.machines.cluster import Cluster, channel_of, deny, running_cluster, start
-from tests.machines.machines import Hub, Machine
+from tests.machines.machines import Hub, Machine, asking_laptop
 from tests.notify.push_service import Receiver, receiver
 from tests.store.postgres_server import Server
 from tests.waiting import PATIENCE
@@ -35,13 +35,7 @@ async def hub_env(postgres: Server) -> dict[str, str]:
 
 @pytest.fixture
 async def laptop(short_dir: Path, hub: Hub) -> AsyncIterator[Machine]:
-    folder = short_dir / "l"
-    folder.mkdir(mode=0o700)
-    made = Machine(folder, "d-laptop")
-    made.add_agent("asks", "asks_many.py", "1", str(folder / "asked"))
-    await made.join(hub)
-    async with made:
-        await hub.until_device("d-laptop", online=True)
+    async with asking_laptop(short_dir / "l", hub) as made:
         yield made
 
 

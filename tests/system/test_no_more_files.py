@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.hub.running_hub import until
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
@@ -30,12 +31,6 @@ def open_files(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-async def logged(server: LiveServer, words: str) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while words not in server.front.stderr():  # noqa: ASYNC110 - a file tells nobody
-            await asyncio.sleep(0.02)
-
-
 async def view(server: LiveServer) -> ClientConnection:
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
@@ -50,7 +45,7 @@ async def test_newcomers_wait_while_no_file_can_be_opened_and_all_get_in_after(s
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files(pid) + ROOM, had[1]))
     coming = [asyncio.create_task(view(server)) for _ in range(VIEWERS)]
     try:
-        await logged(server, "new connections wait: no more files can be opened")
+        await until(lambda: "new connections wait: no more files can be opened" in server.front.stderr())
         before, began = process.cpu_times(), asyncio.get_running_loop().time()
         await asyncio.wait(coming, timeout=3)  # nobody is turned away in this time
         after, seconds = process.cpu_times(), asyncio.get_running_loop().time() - began
@@ -60,7 +55,7 @@ async def test_newcomers_wait_while_no_file_can_be_opened_and_all_get_in_after(s
     finally:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, had)
     viewers = await asyncio.wait_for(asyncio.gather(*coming), PATIENCE)
-    await logged(server, "connections are accepted again")
+    await until(lambda: "connections are accepted again" in server.front.stderr())
     for viewer in viewers:
         await viewer.close()
 

@@ -1,20 +1,13 @@
 """Runs uvicorn with our bounded protocols, and closes open streams at shutdown."""
 
-import asyncio
-import contextlib
 import socket
-import ssl
-from collections.abc import Generator
-
-import uvicorn
 
 from bascule.hub.asgi import HubApp
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
-from bascule.hub.wire.accepting import AcceptingServer
 from bascule.hub.wire.certificates import Certificates
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
-from bascule.hub.wire.uvicorn_config import wire_config
+from bascule.hub.wire.socket_server import SocketServer, wire_config
 from bascule.model.settings import Settings
 
 
@@ -35,8 +28,8 @@ def bind(settings: Settings) -> socket.socket:
     return sock
 
 
-class HubServer(uvicorn.Server):
-    """Serves on sockets that are handed in; the caller handles signals and calls `stop`."""
+class HubServer(SocketServer):
+    """Closes open streams when it stops. The caller calls `stop`."""
 
     def __init__(self, app: HubApp, settings: Settings, limits: WireLimits | None = None) -> None:
         self.connections = ConnectionCounter(limits or WireLimits())
@@ -52,23 +45,10 @@ class HubServer(uvicorn.Server):
         tls, settings = self.config.ssl, self._hub.settings
         if tls is not None and settings.tls_cert and settings.tls_key:
             Certificates(settings.tls_cert, settings.tls_key).renew_for(tls)
-        await super().startup([])
-        self.servers.extend(self._accepting(listening, tls) for listening in sockets or [])  # pyright: ignore[reportArgumentType] - all that uvicorn asks of one
-
-    def _accepting(self, listening: socket.socket, tls: ssl.SSLContext | None) -> AcceptingServer:
-        config, state = self.config, self.server_state
-
-        def connection() -> asyncio.Protocol:
-            return config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
-
-        return AcceptingServer(listening, connection, tls)
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.open_streams.shut_down()
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:  # type: ignore[override]
-        yield

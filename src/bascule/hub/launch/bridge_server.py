@@ -3,14 +3,12 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, Container, Generator
-
-import uvicorn
+from collections.abc import AsyncGenerator, Container
 
 from bascule.hub.launch.bridge_app import bridge_app
 from bascule.hub.launch.window_routes import Workbench
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
-from bascule.hub.wire.uvicorn_config import wire_config
+from bascule.hub.wire.socket_server import SocketServer, wire_config
 from bascule.launch.gate import Gate
 from bascule.launch.idempotent import IdempotentLaunches
 
@@ -43,14 +41,6 @@ def port_in_use(port: int) -> str:
     )
 
 
-class BridgeServer(uvicorn.Server):
-    """The caller handles signals."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:  # type: ignore[override]
-        yield
-
-
 @contextlib.asynccontextmanager
 async def serving_bridge(
     listening: socket.socket,
@@ -61,7 +51,7 @@ async def serving_bridge(
     """Serve until the block ends; gives the port. `workbench` is there beside a server."""
     port: int = listening.getsockname()[1]
     app = bridge_app(launches, Gate.of(port, origins), workbench)
-    server = BridgeServer(wire_config(app, ConnectionCounter(WireLimits()), None))
+    server = SocketServer(wire_config(app, ConnectionCounter(WireLimits()), None))
     serving = asyncio.create_task(server.serve(sockets=[listening]), name="launch bridge")
     try:
         yield port

@@ -1,7 +1,13 @@
-"""uvicorn's settings, with our bounded protocols."""
+"""uvicorn with our bounded protocols and our own way to accept connections."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Generator
 
 import uvicorn
 
+from bascule.hub.wire.accepting import AcceptingServer
 from bascule.hub.wire.asgi_types import ASGIApp
 from bascule.hub.wire.connection_limits import ConnectionCounter
 from bascule.hub.wire.http_protocol import BoundedHttp
@@ -34,3 +40,21 @@ def wire_config(app: ASGIApp, connections: ConnectionCounter, tls: Settings | No
         ssl_certfile=tls.tls_cert if tls else None,
         ssl_keyfile=tls.tls_key if tls else None,
     )
+
+
+class SocketServer(uvicorn.Server):
+    """Serves on sockets that are handed in; the caller handles signals."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup([])
+        config, state = self.config, self.server_state
+
+        def connection() -> asyncio.Protocol:
+            return config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
+
+        accepting = (AcceptingServer(listening, connection, config.ssl) for listening in sockets or [])
+        self.servers.extend(accepting)  # pyright: ignore[reportArgumentType] - all that uvicorn asks of one
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:  # type: ignore[override]
+        yield
